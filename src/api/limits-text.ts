@@ -1,4 +1,4 @@
-// Describes the limits of a JSON schema in words, for the docs page and for error messages.
+// Describes the limits of a JSON schema in words, for the docs page and error messages.
 
 export type Limited = {
   minimum?: number

@@ -8,7 +8,7 @@ import type { Service } from './service.ts'
 import * as shapes from './shapes/ops.ts'
 import { openStorageCheck } from './storage.ts'
 
-/** The endpoints for operators, such as health checks and metrics. The rate limits do not apply to these endpoints. */
+/** The endpoints for operators, such as health checks and metrics. They have no rate limits. */
 export const ops = (service: Service) => {
   const checkStorage = openStorageCheck(service)
   return new Elysia({ tags: ['Operations'] })

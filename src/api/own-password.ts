@@ -34,7 +34,7 @@ export const ownPassword = (service: Service) =>
 
 /**
  * Changes the password, ends all sign-in sessions of the account, and returns the token of a new session. Throws an
- * ApiError if the current password is wrong, or if another request changes it meanwhile.
+ * ApiError if the current password is wrong or changes meanwhile.
  */
 async function changePassword(
   { db }: Service,

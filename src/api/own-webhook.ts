@@ -38,7 +38,7 @@ export const ownWebhook = (service: Service) =>
       detail: about({ summary: 'Send a test event to the default webhook' }),
     })
 
-/** Rewrites an error message about `webhook_url`. In the web app, a person sees a form and no field names. */
+/** Rewrites an error message about `webhook_url` for a person, who sees a form without field names. */
 function forPerson(message: string): string {
   const text = message.replace('webhook_url', 'the address')
   return text.charAt(0).toUpperCase() + text.slice(1)

@@ -32,8 +32,7 @@ export const protections = {
 
 /**
  * Returns the web app with the status 404 if a browser requests an unknown address. Returns null if the web app is off,
- * if the request is not from a browser, or if the address is below a path such as /v1. The caller then sends a JSON
- * error.
+ * if no browser sent the request, or if the address begins with a path such as /v1. The caller then sends a JSON error.
  */
 export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
   if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null
@@ -73,7 +72,7 @@ export function answer(
   })
 }
 
-/** Returns true if the header Accept-Encoding contains the encoding `coding` with a weight above zero. */
+/** Returns true if the header Accept-Encoding contains `coding` with a weight above zero. */
 function accepts(header: string, coding: string): boolean {
   return header.split(',').some(part => {
     const [name, weight = ''] = part.split(';').map(text => text.trim())
@@ -93,9 +92,7 @@ const brotliQuality = 5
 
 let bundled: Promise<Map<string, PageFile>> | null = null
 
-/**
- * Returns the files of the web app by name. When the server runs from the source code, the first call bundles the app.
- */
+/** Returns the files of the web app by name. The first call bundles the app if the server runs from source code. */
 export function filesOfPage(): Promise<Map<string, PageFile>> {
   bundled ??= loadFiles()
   return bundled

@@ -1,5 +1,5 @@
-// Bundles the web app in src/web. This happens once in the build of the program, or else in a server that runs from
-// source code.
+// Bundles the web app in src/web. The build of the program does this once. A server that runs from source code does it
+// itself.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'
@@ -11,7 +11,7 @@ export type PageFile = { name: string; type: string; etag: string; br: string; g
 export const pageName = 'index.html'
 
 /**
- * Bundles the web app that starts with the HTML file `entry`. Every other file name contains a hash of the file's
+ * Bundles the web app that starts with the HTML file `entry`. The names of all other files contain a hash of their
  * content. `brotliQuality` is from 0 to 11. Level 11 takes 0.2 s.
  */
 export async function bundlePage(

@@ -1,5 +1,5 @@
-// The files of the bundled web app. `pageFiles` is null when the program runs from source code. The build replaces this
-// module.
+// The files of the bundled web app. `pageFiles` is null when the program runs from source code. The build
+// (scripts/build.ts) replaces this module.
 
 import type { PageFile } from './page-bundle.ts'
 

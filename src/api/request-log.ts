@@ -1,4 +1,4 @@
-// The latest requests, for the operator's page in the web app. These requests are kept only in memory.
+// The latest requests, for the operator's page in the web app. They are kept only in memory.
 
 import { limits } from '../limits.ts'
 
@@ -8,7 +8,7 @@ export type LoggedRequest = {
   route: string
   status: number
   ms: number
-  /** The id of the account that sent the request. Null if the route needs no credential, or if none was accepted. */
+  /** The account that sent the request. Null if the route needs no credential, or if none was accepted. */
   accountId: string | null
 }
 

@@ -1,4 +1,4 @@
-// Records each answered request in the metrics, in the access log, and in the list of the last requests.
+// Records each answered request in the metrics, the access log, and the list of the latest requests.
 
 import { logAccess } from './access-log.ts'
 import type { RequestState } from './gate/request-state.ts'

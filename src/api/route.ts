@@ -22,9 +22,7 @@ export type RouteDetail = {
   errors?: RequestErrorCode[]
   /** The codes of the errors that the handler of the route can return. */
   fails?: RequestErrorCode[]
-  /**
-   * The schema of a JSON response that Elysia does not validate, because the handler returns it as a Response object.
-   */
+  /** The schema of a JSON response that the handler returns as a Response object. Elysia does not validate it. */
   answer?: TSchema
   /**
    * The content types of responses that are not JSON, each with a description. For server-sent events, the value may be
@@ -37,7 +35,7 @@ export type RouteDetail = {
   shownQuery?: TObject
   /** The schema of the request body, if the body is a multipart form. */
   form?: TSchema
-  /** The error format of the route. If `dialect` is missing, errors have the error format of the API. */
+  /** The error format of the route. If missing, errors have the format of the API. */
   dialect?: 'openai'
   /** The success response in the OpenAPI document. By default, it has the status 200 and no special headers. */
   success?: { status: number; description: string; headers?: string[] }
@@ -45,7 +43,7 @@ export type RouteDetail = {
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */
   hide?: boolean
-  /** True if the route checks the credential and then refuses its method with 405. */
+  /** True if the route only checks the credential and refuses its method with 405. */
   refused?: boolean
 }
 

@@ -66,7 +66,7 @@ export function routes(service: Service, requestLog: RequestLog, whole: () => An
     .use(service.config.dashboard ? dashboard(service, requestLog) : new Elysia())
 }
 
-/** The routes below /app, for the web app. All of them except the sign-in need the cookie of a session. */
+/** The routes below /app, for the web app. All except the sign-in need the cookie of a session. */
 function dashboard(service: Service, requestLog: RequestLog) {
   return new Elysia()
     .use(sessions(service))

@@ -26,9 +26,7 @@ export type Service = {
   keyUses: KeyUses
   uploads: UploadStore
   engine: Engine
-  /**
-   * The engine that runs jobs on workers, which are steno processes on other machines. Null if STENO_NATS is not set.
-   */
+  /** The engine that runs jobs on workers (steno processes on other machines). Null without STENO_NATS. */
   fleet: Fleet | null
   live: LiveJobs
   runner: Runner

@@ -77,8 +77,8 @@ async function signIn(
 type Answered = { request: Request; set: { headers: Record<string, string | number> }; token: string }
 
 /**
- * Returns the response that describes the sign-in session with this token, and sets the session cookie. Throws if there
- * is no such session.
+ * Returns the response that describes a sign-in session, and sets its cookie. Throws if there is no session with this
+ * token.
  */
 function answerWith(service: Service, { request, set, token }: Answered): Static<typeof shapes.session> {
   const session = useSession(service.db, token)

@@ -1,4 +1,4 @@
-// Checks whether the service can store data: in the database, and in the folders of media files.
+// Checks whether the service can write to the database and to the folders of media files.
 
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'

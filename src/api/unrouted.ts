@@ -7,8 +7,8 @@ import { acceptedRoutes } from './route.ts'
 /** Returns NOT_FOUND for an unknown path, and METHOD_NOT_ALLOWED for a known path with another method. */
 export function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // `request.url` has a normalised path: /v1/balance for /v1/x/../balance. But the router compares the path that was
-  // sent. So even an accepted method may be unrouted, and the error is then NOT_FOUND.
+  // `request.url` has a normalised path: /v1/balance for /v1/x/../balance. The router compares the path as sent, and
+  // finds no route. The error is NOT_FOUND even if a route with the normalised path accepts the method.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
@@ -22,12 +22,12 @@ export function pathOf(url: string): string {
   return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
 }
 
-/** Returns the parameters in the query of a URL, even if a malformed Host header makes the URL invalid. */
+/** Returns the query parameters of a URL, even if a malformed Host header makes the URL invalid. */
 export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(/^(?:https?:\/\/[^/]*)?\/[^?]*\?(.*)$/s.exec(url)?.[1] ?? '')
 }
 
-/** Returns the methods that the routes at this path accept, or an empty list if there is no such route. */
+/** Returns the methods of the routes at this path, or an empty list if there is no such route. */
 export function listMethods(app: AnyElysia, pathname: string): string[] {
   return acceptedRoutes(app)
     .filter(({ path }) => patternOf(path).test(pathname))

@@ -7,8 +7,8 @@ import { escapeHtml, htmlPage } from './html.ts'
 import type { Service } from './service.ts'
 
 /**
- * Verifies the account of a link, and sets the password of its sign-up. If there were sign-ups with different
- * passwords, returns the page on which the person chooses the password.
+ * Verifies the account of a link, and sets the password of its sign-up. After sign-ups with different passwords,
+ * returns the page on which the person chooses one.
  */
 export function openLink(service: Service, token: string): Response {
   if (!service.config.signUp) return closedPage()

@@ -12,7 +12,6 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as shapes from './shapes/voices.ts'
 
-/** The errors of a request that enrols a voice. */
 const enrolmentErrors: RequestErrorCode[] = [
   'FILE_NOT_UPLOADED',
   'FILE_TOO_LARGE',

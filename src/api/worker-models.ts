@@ -1,5 +1,5 @@
-// The routes at which a worker downloads models from the server. They have the form of the Hugging Face API, so a
-// worker uses the same code for both. The worker's token comes from the server over NATS.
+// The routes at which a worker downloads models from the server. They imitate the API of Hugging Face, because the
+// worker uses the same code for both servers. The worker gets its token from the server over NATS.
 
 import { join } from 'node:path'
 import { Elysia } from 'elysia'

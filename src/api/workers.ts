@@ -1,6 +1,6 @@
 // The HTTP routes for workers on other machines. A worker downloads the media file of its job. Transcription options
-// and results that are too large for a NATS message also go over HTTP. Each address is signed, so the requests need no
-// API key. They have no rate limit.
+// and results that are too large for a NATS message also go over HTTP. Each address is signed, so a request needs no
+// API key. No rate limit applies.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'

@@ -1,4 +1,4 @@
-// The routes that read a job. The response is the job as JSON, or the transcript of the job as subtitles or text.
+// The routes that read a job as JSON, or its transcript as subtitles or text.
 
 import { Elysia } from 'elysia'
 import { countEdits } from '../../transcripts/edit.ts'

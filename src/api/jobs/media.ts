@@ -83,8 +83,8 @@ export async function sendSource({ db, config }: Service, job: Job, request: Req
     'Content-Type': contentTypeOf(db, job),
     ETag: `"${job.id}"`,
     'Cache-Control': 'private, no-cache',
-    // A caller determines the content of the media file. These headers prevent a browser from showing the file as an
-    // HTML page.
+    // A caller determines the content of the file. These headers prevent a browser from showing the file as an HTML
+    // page.
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "default-src 'none'; sandbox",
   })

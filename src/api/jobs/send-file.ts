@@ -2,8 +2,8 @@ import { ApiError } from '../../errors.ts'
 import { readRange } from './byte-range.ts'
 
 /**
- * Sends a file, or the part of it that the header Range requests. Returns the status 304 if If-None-Match contains the
- * ETag or `*`. Throws an ApiError if the file does not have the requested part.
+ * Sends a file, or the part that the header Range requests. Returns the status 304 if If-None-Match contains the ETag
+ * or `*`. Throws an ApiError if the file lacks the requested part.
  */
 export function sendFile(
   file: Bun.BunFile,

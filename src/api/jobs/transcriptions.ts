@@ -58,7 +58,7 @@ function instant(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
   const ms = parseInstant(text)
   if (ms !== null) return ms
-  // In a query, a plus sign means a space. So the time zone +01:00 arrives as a space and 01:00.
+  // In a query, a plus sign means a space: the time zone +01:00 arrives as a space and 01:00.
   const hint = / \d{2}:?\d{2}$/.test(text) ? ' Write the plus sign of a time zone as %2B.' : ''
   throw new ApiError('INVALID_REQUEST', `${name} is not an ISO 8601 time.${hint}`)
 }

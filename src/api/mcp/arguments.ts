@@ -5,8 +5,8 @@ import { Value } from '@sinclair/typebox/value'
 import { ApiError } from '../../errors.ts'
 
 /**
- * Returns the validated arguments of a tool call. The texts "20" and "true" count as a number and a boolean. A null
- * argument counts as missing. Throws an ApiError that names an invalid argument.
+ * Returns the validated arguments of a tool call. Accepts the text "20" for a number, and "true" for a boolean. Treats
+ * null as a missing argument. Throws an ApiError that names an invalid argument.
  */
 export function readArguments(input: TObject, given: unknown): Record<string, unknown> {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)

@@ -1,5 +1,5 @@
 // The MCP endpoint, at which assistants call the tools of the service over streamable HTTP. The endpoint has no
-// sessions, so it refuses GET and DELETE.
+// sessions, so it refuses GET and DELETE, which belong to sessions.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
@@ -87,8 +87,7 @@ async function answerMessage(service: Service, asked: Asked): Promise<Response> 
 }
 
 /**
- * Returns the same response, but calls `onEnd` when its whole body has been read. Calls `onEnd` at once if there is no
- * body.
+ * Returns the response, and calls `onEnd` when its whole body has been read. Calls `onEnd` at once if there is no body.
  */
 function atEnd(response: Response, onEnd: () => void): Response {
   if (response.body)

@@ -3,8 +3,8 @@
 import { limits } from '../../limits.ts'
 
 /**
- * Divides a text into pages of at most `toolPageCharacters` characters. A page ends at a line end. Inside a longer
- * line, a page ends at a space. Inside a longer word, a page ends at the maximum length.
+ * Divides a text into pages of at most `toolPageCharacters` characters. A page ends at the last possible line end.
+ * Without a line end, the page ends at a space. Without a space, the page has the maximum length.
  */
 export function cutPages(text: string): string[] {
   const pages: string[] = []

@@ -13,7 +13,7 @@ import { clock } from './describe.ts'
 import { cutPages } from './pages.ts'
 import type { ToolContext } from './tool.ts'
 
-/** The part of the context of an MCP tool that the functions of this file use. */
+/** The part of an MCP tool's context that this file uses. */
 type Reading = Pick<ToolContext, 'report' | 'signal'> & {
   service: Pick<Service, 'db' | 'live'>
   caller: { accountId: string }
@@ -52,8 +52,8 @@ export function nextProgress(
 }
 
 /**
- * Returns one page of a transcript. If the job is unfinished, returns a sentence about its state. Throws an ApiError if
- * the job has failed, or if the job or the page does not exist.
+ * Returns one page of a transcript, or a sentence about the state of an unfinished job. Throws an ApiError if the job
+ * has failed, or if the job or the page does not exist.
  */
 export function readTranscript(
   { service, caller }: Pick<Reading, 'service' | 'caller'>,

@@ -40,7 +40,7 @@ const options = {
 type Asked = { request: Request; caller: Caller; message: unknown }
 
 /**
- * Answers a message from an assistant. Creates a server and a transport for each request, because the endpoint keeps no
+ * Answers a message from an assistant. Each request gets its own server and transport, because the endpoint has no
  * sessions.
  */
 export async function answer(service: Service, { request, caller, message }: Asked): Promise<Response> {
@@ -63,8 +63,7 @@ export async function answer(service: Service, { request, caller, message }: Ask
     }
     return callTool({ service, caller, report, signal: request.signal }, params.name, params.arguments)
   })
-  // Cancellations are ignored, as MCP allows. The SDK sends no answer to a cancelled request, but its response ends
-  // only after all answers. The response would never end.
+  // Ignores cancellations, as MCP allows. With the SDK, the response to a cancelled request would never end.
   server.setNotificationHandler(CancelledNotificationSchema, () => {})
   const transport = new WebStandardStreamableHTTPServerTransport()
   await server.connect(transport)
@@ -72,8 +71,7 @@ export async function answer(service: Service, { request, caller, message }: Ask
 }
 
 /**
- * Calls a tool. If the call fails, the result contains the error message, from which the assistant can correct the
- * call.
+ * Calls a tool. If the call fails, the result contains the error message, so that the assistant can correct the call.
  */
 async function callTool(context: ToolContext, name: string, given: unknown): Promise<CallToolResult> {
   try {

@@ -19,15 +19,15 @@ export type Tool<Input extends TObject = TObject> = {
   input: Input
   /** True if a call of the tool changes data or costs money. */
   changes: boolean
-  /** The quota in which a call of the tool is counted, in addition to the quota `mcp`. */
+  /** The quota in which a call of the tool counts, in addition to the quota `mcp`. */
   rate: RateName
   /** Runs the tool for an assistant. Returns the text for the assistant, or throws an ApiError. */
   run(context: ToolContext, given: Static<Input>): Promise<string> | string
 }
 
 /**
- * Returns the tool unchanged. From the tool's input schema, the compiler derives the type of `given`, a parameter of
- * `run`.
+ * Returns the tool unchanged. The compiler derives the type of `given`, a parameter of `run`, from the tool's input
+ * schema.
  */
 export function tool<Input extends TObject>(defined: Tool<Input>): Tool {
   return defined as unknown as Tool

@@ -1,5 +1,5 @@
-// The responses of the OAuth endpoints. Errors below /oauth have the format of RFC 6749, not that of the API. Errors of
-// the consent page are HTML.
+// The responses of the OAuth endpoints. Errors below /oauth have the format of RFC 6749. Only the consent page, which
+// is for people, shows errors in HTML.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'
@@ -57,7 +57,7 @@ const errorNames: Partial<Record<RequestErrorCode, string>> = {
 /** The error codes whose HTTP status is 400 in OAuth, but another status in the API. */
 const malformed: RequestErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
-/** Returns the response for an error: an HTML page for the consent page, otherwise the error format of OAuth. */
+/** Returns the response for an error: HTML for the consent page, otherwise the error format of OAuth. */
 export function oauthAnswer(path: string, { code, message, headers }: ApiError) {
   const status = malformed.includes(code) ? 400 : statusOf(code)
   if (path === '/oauth/authorize') return { status, headers, body: errorPage(message, status) }

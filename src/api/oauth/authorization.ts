@@ -17,8 +17,8 @@ export type Authorization = {
 }
 
 /**
- * The reason why an authorization request is refused, and the address to which the browser is redirected. `redirectTo`
- * is null if the client is unknown or the redirect address is invalid. The browser must then not be redirected.
+ * The reason why an authorization request is refused, and the address for the redirect with this error. `redirectTo` is
+ * null if the browser must not be redirected: the client is unknown, or its redirect address is invalid.
  */
 export type Refusal = { message: string; redirectTo: string | null }
 

@@ -1,5 +1,5 @@
-// The consent page of OAuth, which has no scripts. On this page, a person allows or denies the access that a client
-// requests. The person signs in first if necessary.
+// The consent page of OAuth, which has no scripts. A person signs in if necessary, and then allows or denies the access
+// that a client requests.
 
 import type { Scope } from '../../accounts/scope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
@@ -23,7 +23,7 @@ export function consentPage(asked: Authorization, params: URLSearchParams, email
   ])
 }
 
-/** The consent page with the forms to sign in. `problem` is the error that the page shows, or null. */
+/** The consent page with the forms to sign in. `problem` is an error message, or null. */
 export function signInPage(
   asked: Authorization,
   params: URLSearchParams,
@@ -51,7 +51,7 @@ export function signInPage(
 
 /**
  * A page that immediately loads its own address again. The browser sends no session cookie with a request that comes
- * from another site. With the second request, the browser sends the cookie.
+ * from another site. The second request comes from this page, so the browser sends the cookie.
  */
 export function reloadPage(params: URLSearchParams): Response {
   const address = escapeHtml(`?${params}`)

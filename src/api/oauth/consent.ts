@@ -1,5 +1,5 @@
-// Shows the consent page of OAuth and handles its forms. With these forms, a person signs in, and allows or denies the
-// access that a client requests.
+// Shows the consent page of OAuth and handles its forms. A person signs in, and allows or denies the access that a
+// client requests.
 
 import { findAccount } from '../../accounts/account.ts'
 import { createGrant } from '../../accounts/grant.ts'
@@ -100,7 +100,7 @@ function redirect(Location: string, status: 302 | 303): Response {
   return new Response(null, { status, headers })
 }
 
-/** Returns the email address of the signed-in account. Returns null if the request has no valid sign-in session. */
+/** Returns the email address of the signed-in account, or null without a valid sign-in session. */
 function emailOf(service: Service, request: Request): string | null {
   const session = useSession(service.db, readSessionToken(service, request) ?? '')
   return session && (findAccount(service.db, session.accountId)?.email ?? null)

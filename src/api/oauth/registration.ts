@@ -64,8 +64,8 @@ function areRedirectUris(uris: unknown): uris is string[] {
 }
 
 /**
- * Returns the name of an OAuth client, shortened and without invisible characters: such a character could reverse the
- * text on the consent page. Returns a fixed text if no visible character is left.
+ * Returns the name of an OAuth client, shortened and without invisible characters, which could reverse the text on the
+ * consent page. Returns a fixed text if no visible character is left.
  */
 function nameOf(name: unknown): string {
   const text = typeof name === 'string' ? name : ''

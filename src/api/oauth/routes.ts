@@ -44,7 +44,6 @@ export const oauth = (service: Service) => {
     .options('/oauth/revoke', preflight, { visitor: true, ...hidden })
 }
 
-/** The routes of the OAuth metadata documents. */
 const documents = (service: Service) => {
   const { baseUrl } = service
   const document = (body: object) => Response.json(body, { headers: openToAnyOrigin })

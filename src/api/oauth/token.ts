@@ -10,7 +10,6 @@ import { readResources, repeatedName } from './parameters.ts'
 
 type Asked = { form: URLSearchParams; headers: Headers; baseUrl: string }
 
-/** Returns the response to a token request. */
 export function tokenAnswer(db: Db, { form, headers, baseUrl }: Asked): Response {
   const refused = refuseClient(db, form, headers)
   if (refused) return refused
@@ -39,8 +38,7 @@ export function tokenAnswer(db: Db, { form, headers, baseUrl }: Asked): Response
 }
 
 /**
- * Returns the response to a revocation request. The response is the same for an unknown token as for a known token (RFC
- * 7009).
+ * Returns the response to a revocation request. An unknown token gets the same response as a known token (RFC 7009).
  */
 export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl'>): Response {
   const refused = refuseClient(db, form, headers)
@@ -52,9 +50,9 @@ export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl
 }
 
 /**
- * Returns the error for a token request or revocation request that must be refused, otherwise null. Refuses a repeated
- * parameter other than `resource`, and a missing or unknown `client_id`. Also refuses a client secret and the header
- * Authorization, because no client has a secret.
+ * Returns the error for a token or revocation request that must be refused, otherwise null. Only the parameter
+ * `resource` may be repeated. `client_id` must be known. A client secret or the header Authorization is refused,
+ * because no client has a secret.
  */
 function refuseClient(db: Db, form: URLSearchParams, headers: Headers): Response | null {
   const repeated = repeatedName(form)

@@ -89,7 +89,7 @@ export function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
-/** The names of languages in Whisper that differ from those of `Intl.DisplayNames`, by language code. */
+/** Whisper's names of languages that differ from `Intl.DisplayNames`, by language code. */
 const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: 'myanmar', nn: 'nynorsk' }
 const names = new Intl.DisplayNames(['en'], { type: 'language' })
 

@@ -1,5 +1,4 @@
-// Answers a request to one of OpenAI's audio endpoints. The request creates an ordinary job and waits for the result of
-// the job.
+// Answers a request to one of OpenAI's audio endpoints: creates an ordinary job and waits for its result.
 
 import { requireBalance } from '../../accounts/funds.ts'
 import type { Job } from '../../jobs/job.ts'
@@ -49,7 +48,7 @@ export async function answer(service: Service, { request, server, caller, task }
   }
 }
 
-/** Submits a job for a form that has arrived completely. If the job is refused, removes the uploaded file. */
+/** Submits a job for a form that has arrived completely. Removes the uploaded file if the job is refused. */
 function submit(
   service: Service,
   caller: Caller,
@@ -63,7 +62,7 @@ function submit(
     vocabulary: [...vocabulary],
     diarize: format === 'diarized_json',
     translate: task === 'translate',
-    // The words of a translation are in English, so they cannot be aligned with the sound.
+    // The words of a translation are in English, so they are not aligned with the sound.
     align: task === 'transcribe',
   }
   try {
@@ -75,8 +74,7 @@ function submit(
 }
 
 /**
- * Throws if the loaded models do not support the requested language. Accepts every language while no model is loaded
- * yet.
+ * Throws if the loaded models do not support the requested language. Accepts every language until a model is loaded.
  */
 function requireServed({ engine }: Service, { language }: Wanted): void {
   const served = engine.languages()
@@ -87,7 +85,7 @@ function requireServed({ engine }: Service, { language }: Wanted): void {
   })
 }
 
-/** Throws if the loaded models cannot translate. Accepts a translation request while no model is loaded yet. */
+/** Throws if the loaded models cannot translate. Accepts every request until a model is loaded. */
 function requireTranslation({ engine }: Service): void {
   if (engine.translates() !== false) return
   const { model } = engine.state()

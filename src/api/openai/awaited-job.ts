@@ -89,8 +89,7 @@ function transcriptOf(db: Service['db'], job: Job): Transcript {
 }
 
 /**
- * Returns the error for a job that is cancelled because the server stops. This error makes OpenAI's clients send the
- * request again.
+ * Returns the error for a job that is cancelled because the server stops. OpenAI's clients then send the request again.
  */
 function stopping(): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', 'The service is stopping; send the request again.', {

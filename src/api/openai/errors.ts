@@ -1,5 +1,5 @@
-// The errors of the endpoints with OpenAI's protocol. They have the statuses, types and codes of OpenAI. An error that
-// OpenAI does not have gets a code of steno, such as `audio_too_long`.
+// The errors of the endpoints with OpenAI's protocol, with OpenAI's statuses, types and codes. An error that OpenAI
+// does not have gets a code of steno, such as `audio_too_long`.
 
 import { ApiError, type RequestErrorCode, requestErrors } from '../../errors.ts'
 import type { JobError } from '../../jobs/events.ts'
@@ -19,7 +19,6 @@ export class OpenAiError extends ApiError {
   }
 }
 
-/** Returns the error for an invalid field of the form. */
 export function invalidField(
   param: string,
   message: string,
@@ -28,7 +27,6 @@ export function invalidField(
   return new OpenAiError('INVALID_REQUEST', message, { param, reason })
 }
 
-/** Returns the error of a request whose job has failed. */
 export function failureOfJob({ code: jobCode, message }: JobError): OpenAiError {
   const { code, ...facts } = jobFacts[jobCode]
   return new OpenAiError(code, message, facts)
@@ -38,7 +36,7 @@ export function isOpenAiPath(path: string): boolean {
   return /^\/v1\/(audio|models)(\/|$)/.test(path)
 }
 
-/** Converts an error code of steno's own API. Returns the HTTP status, and as `reason` the code in OpenAI's format. */
+/** Returns the HTTP status for an error code of steno, and as `reason` the code in OpenAI's format. */
 export function openAiFactsOf(code: RequestErrorCode): { status: number; reason: string | null } {
   const { status = requestErrors[code].status, reason = null } = requestFacts[code] ?? {}
   return { status, reason }

@@ -32,8 +32,8 @@ export class TextSoFar {
   }
 
   /**
-   * Returns the event with the part of the text that was not sent yet. Returns an empty string if no text is missing,
-   * or if `full` does not begin with the sent text.
+   * Returns the event with the part of the text that was not sent yet. Returns an empty string if there is none, or if
+   * `full` does not begin with the sent text.
    */
   finish(full: string): string {
     const rest = full.startsWith(this.#text) ? full.slice(this.#text.length) : ''

@@ -1,4 +1,5 @@
-// Receives the form of an audio request. The file of the form is written to the disk. The other fields stay in memory.
+// Receives the form of an audio request. The file of the form is written to the disk, and the other fields stay in
+// memory.
 
 import { readMultipart } from '../../base/multipart.ts'
 import { boundaryOf, MultipartError, type Part } from '../../base/multipart-head.ts'
@@ -11,8 +12,8 @@ import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
 /**
- * The bytes that each field, except the file, adds to the length of its name and value. The sum of all fields is
- * limited, so a form cannot contain very many empty fields.
+ * Each field except the file counts this number of bytes in addition to its name and value. Without this number, a form
+ * could have a huge number of empty fields.
  */
 const partBytes = 64
 

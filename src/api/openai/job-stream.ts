@@ -18,8 +18,8 @@ type Outlet = {
    */
   end: () => string
   /**
-   * Called if `end` throws an error. Returns the bytes that report the error. If null, the connection is aborted
-   * instead.
+   * Called if `end` throws an error. Returns the bytes that report the error. If `failed` is null, the connection is
+   * aborted instead.
    */
   failed: ((error: object) => string) | null
 }

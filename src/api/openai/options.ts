@@ -42,10 +42,7 @@ export function readFields(fields: Fields, task: Task): Wanted {
   }
 }
 
-/**
- * Returns the end of a prompt, with at most the number of characters that a job accepts. Counts characters, not UTF-16
- * code units.
- */
+/** Returns the end of a prompt: as many characters as a job accepts. Counts characters, not UTF-16 code units. */
 function lastCharacters(prompt: string | null): string | null {
   return prompt === null ? null : [...prompt].slice(-limits.promptLengthMax).join('')
 }

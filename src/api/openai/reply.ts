@@ -1,5 +1,4 @@
-// Responses that wait for a job. During a long job, the response sends keep-alive bytes, so that no proxy closes the
-// connection.
+// Responses that wait for a job. Keep-alive bytes prevent proxies from closing the connection during a long job.
 
 import { writers } from './answers.ts'
 import type { AwaitedJob } from './awaited-job.ts'
@@ -10,8 +9,8 @@ import type { Task } from './shapes/forms.ts'
 
 export type Patience = {
   /**
-   * The maximum time before the response headers are sent, in milliseconds. Until then, a failed job still gets an
-   * error status. `replyWhole` ignores this limit for a format without keep-alive bytes.
+   * The maximum time before the response headers are sent, in milliseconds. A job that fails before that gets an error
+   * status. `replyWhole` ignores this limit for a format without keep-alive bytes.
    */
   quietMs: number
   /** The interval at which keep-alive bytes are sent after the response headers, in milliseconds. */
@@ -95,7 +94,6 @@ async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean
 }
 
 /**
- * A comment line in a stream of server-sent events. Clients ignore comments, so this line is used as the keep-alive
- * bytes.
+ * A comment line in a stream of server-sent events. Clients ignore comments, so this line keeps the connection alive.
  */
 const comment = ': wait\n\n'

@@ -20,7 +20,7 @@ export function diarizedSegmentsOf({
   }))
 }
 
-/** Returns the letter for a speaker: A for the first one, B for the second one, and AA after Z. */
+/** Returns the letter for a speaker: A, B and so on, and AA after Z. */
 function letterOf(index: number): string {
   const letter = String.fromCharCode('A'.charCodeAt(0) + (index % 26))
   return index < 26 ? letter : `${letterOf(Math.floor(index / 26) - 1)}${letter}`
@@ -52,9 +52,7 @@ export function segmentOf(
   }
 }
 
-/**
- * The number of frames per second in Whisper's spectrogram. The field `seek` of a segment is a number of such frames.
- */
+/** The frames per second in Whisper's spectrogram. The field `seek` of a segment is a number of such frames. */
 const framesPerSecond = 100
 
 /**

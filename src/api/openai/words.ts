@@ -5,10 +5,7 @@ import { writtenWithoutSpaces } from '../../languages.ts'
 import type { Transcript, Word } from '../../transcripts/transcript.ts'
 import type * as shapes from './shapes/replies.ts'
 
-/**
- * Returns the log probability of each word. OpenAI returns a log probability for each token, but a transcript has no
- * tokens.
- */
+/** Returns the log probability of each word. OpenAI returns one for each token, but a transcript has no tokens. */
 export function logprobsOf(transcript: Transcript): NonNullable<Static<typeof shapes.json>['logprobs']> {
   const spaced = !writtenWithoutSpaces(transcript.language)
   return wordsIn(transcript).map(({ word, confidence }, index) => {
@@ -25,8 +22,8 @@ function wordsIn({ utterances }: Transcript): Word[] {
   return utterances.flatMap(({ words }) => words)
 }
 /**
- * The smallest probability whose logarithm is sent. It replaces smaller ones, because JSON cannot express the logarithm
- * of 0.
+ * The smallest probability whose logarithm is sent. Smaller probabilities are raised to it, because JSON cannot express
+ * the logarithm of 0.
  */
 const probabilityMin = 1e-6
 

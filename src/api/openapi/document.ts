@@ -13,7 +13,7 @@ import { headerComponents } from './headers.ts'
 import { operation } from './operation.ts'
 import { webhooks } from './webhooks.ts'
 
-/** Builds the document of an app, except for the parts that contain the base URL of the service. */
+/** Builds the document of an app, without the parts that contain the base URL of the service. */
 export function describe(app: AnyElysia): Description {
   const components = openComponents()
   const { paths } = toOpenAPISchema(app, {}, undefined, undefined, version) as unknown as Collected

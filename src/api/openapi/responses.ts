@@ -1,5 +1,4 @@
-// The responses of an operation in the OpenAPI document: the success response, the error responses, and other
-// responses.
+// The responses of an operation in the OpenAPI document: success, errors, and others.
 
 import { requestErrors } from '../../errors.ts'
 import { openAiFactsOf } from '../openai/errors.ts'
@@ -36,12 +35,12 @@ function otherContent({ otherBodies = {} }: RouteDetail, { openReference }: Comp
   )
 }
 
-/** Returns the responses of a route that are neither its success response nor an error with an error code. */
+/** Returns the further responses of a route, which its field `also` describes. */
 export function otherResponses({ hooks: { response, detail } }: Route, components: Components): object {
   return Object.fromEntries(
     Object.entries(detail.also ?? {}).map(([status, description]) => {
       const shape = response?.[Number(status)]
-      // The body of a response with 206 is a part of the file that a response with 200 contains.
+      // A response with 206 contains a part of the file. A response with 200 contains the whole file.
       const content = {
         ...(shape ? json(components.openReference(shape)) : {}),
         ...(status === '206' ? otherContent(detail, components) : {}),

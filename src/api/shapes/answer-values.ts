@@ -7,9 +7,7 @@ export const uuid = Type.String({ format: 'uuid' })
 export const address = Type.String({ format: 'uri' })
 export const instant = (description: string) => Type.String({ format: 'date-time', description })
 
-/**
- * Returns the schema of a response. Elysia validates responses by it only in tests, because this validation is slow.
- */
+/** Returns the schema of a response. Elysia uses it only in tests, because validating responses is slow. */
 export const checkedInTests = <Schema extends TSchema>(schema: Schema): Schema =>
   t.NoValidate(schema, process.env.NODE_ENV !== 'test')
 

@@ -1,5 +1,4 @@
-// The example job that the OpenAPI document shows, with its upload, its result, an enrolled voice and a webhook
-// delivery.
+// The example job in the OpenAPI document, with its upload, result, enrolled voice and webhook delivery.
 
 export const id = '0199a0c5-5a0e-7cc2-8d7e-6f5f0a3c2b11'
 export const uploadId = '0199a0c4-11f0-7b5d-9a5b-0d3f3c1a7e42'

@@ -1,4 +1,4 @@
-// Examples for the OpenAPI document, by the names of the schemas. All examples that contain a job show the same job.
+// Examples for the OpenAPI document, by schema name. All examples with a job show the same job.
 
 import { openAiExamples } from '../openai/shapes/examples.ts'
 import {

@@ -1,4 +1,4 @@
-// The schema of the list of OAuth grants. A grant is the access that a person has given to a client program.
+// The schema of the list of OAuth grants. A grant is the access that a person gave to a client program.
 
 import { Type } from '@sinclair/typebox'
 import { scopes } from '../../accounts/scope.ts'

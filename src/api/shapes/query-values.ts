@@ -13,7 +13,6 @@ TypeRegistry.Set<{ minimum: number; maximum: number }>(
 )
 TypeRegistry.Set('QueryBoolean', (_, value) => ['true', 'false'].includes(String(value)))
 
-/** Returns a schema for an integer in a query. */
 export const queryInteger = (description: string, range: Range) =>
   Type.Transform(
     Type.Unsafe<number>({
@@ -28,7 +27,6 @@ export const queryInteger = (description: string, range: Range) =>
     .Decode(Number)
     .Encode(Number)
 
-/** Returns a schema for true or false in a query. */
 export const queryBoolean = (description: string, fallback: boolean) =>
   Type.Transform(
     Type.Unsafe<boolean>({

@@ -11,7 +11,6 @@ import { appendBytes, applyOverride, findResumable, path, removeResumable } from
 
 export const stateHeaders = ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires']
 
-/** The errors of a request that appends bytes to an upload. */
 const appendErrors: RequestErrorCode[] = [
   'INVALID_REQUEST',
   'UPLOAD_NOT_FOUND',

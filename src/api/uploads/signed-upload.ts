@@ -11,7 +11,6 @@ import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from '../shapes/uploads.ts'
 
-/** The errors of a request that sends a file. */
 const transferErrors: RequestErrorCode[] = [
   'INVALID_REQUEST',
   'REQUEST_TIMEOUT',

@@ -61,8 +61,8 @@ export async function createResumable(service: Service, context: Context): Promi
 }
 
 /**
- * Receives the first bytes of a new upload. If this fails, removes the upload, because the client does not know its id
- * yet. An upload that cannot be removed counts towards the quota until it expires.
+ * Receives the first bytes of a new upload. If this fails, removes the upload, whose id the client does not know yet.
+ * An upload that cannot be removed counts towards the quota until it expires.
  */
 async function receiveFirst(service: Service, context: Context, id: string): Promise<Progressed> {
   try {

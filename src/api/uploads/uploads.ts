@@ -1,4 +1,4 @@
-// The route that creates an upload. The response contains a signed address, to which the caller can send the file.
+// The route that creates an upload. The response contains a signed address for the file.
 
 import { Elysia } from 'elysia'
 import { requireBalance } from '../../accounts/funds.ts'

@@ -76,7 +76,6 @@ export const diarizedJson = Type.Object(
 /** The JSON response to a transcription request. The request field `response_format` determines its schema. */
 export const transcription = Type.Union([json, verboseJson, diarizedJson])
 
-/** The JSON response to a translation request. */
 export const translation = Type.Union([json, verboseJson])
 
 export const openAiError = Type.Object(
