@@ -2,10 +2,7 @@
 
 import steno from '../../package.json'
 
-/**
- * The commit from which the program was built. `scripts/build.ts` defines this constant. In a checkout, the constant is
- * undefined.
- */
+/** The commit from which the program was built, defined by `scripts/build.ts`. Undefined in a checkout. */
 declare const STENO_COMMIT: string | undefined
 
 export const build = {

@@ -1,5 +1,5 @@
 // Finds the carried files: the libraries, models and other files that steno contains and opens by their paths. In a
-// checkout, they are in the project folder. The built program unpacks its copies of them once.
+// checkout, they are in the project folder. The built program contains copies and unpacks them once.
 
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -15,8 +15,9 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 const carried: Embedded | null = embedded
 
 /**
- * Returns the path on disk of a carried file or folder. `path` is relative to the project folder. Returns null if this
- * build does not contain the file. Unpacking blocks the event loop, so a server calls `unpackCarried` first.
+ * Returns the path on disk of a file or folder that the built program contains, such as a model. `path` is relative to
+ * the project folder. Returns null if this build lacks the file. Unpacking blocks the event loop, so a server calls
+ * `unpackCarried` first.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
@@ -30,7 +31,7 @@ export function isCompiled(): boolean {
 
 /**
  * Returns the path of the running program, for the start of a child process. `steno upgrade` may have put another
- * version at `process.execPath`, whose engine would not work with this process.
+ * version at `process.execPath`. An engine of that version would not work with this process.
  */
 export function ownProgram(): string {
   const [own, there] = ['/proc/self/exe', process.execPath].map(path =>
@@ -39,7 +40,7 @@ export function ownProgram(): string {
   return own && (own.ino !== there?.ino || own.dev !== there.dev) ? '/proc/self/exe' : process.execPath
 }
 
-/** Sets the folder into which the built program and its child processes unpack the carried files. */
+/** Sets the folder into which the program unpacks its embedded files. Child processes use the same folder. */
 export function setNativeHome(folder: string): void {
   process.env[folderVariable] = folder
 }
@@ -75,7 +76,7 @@ function findHomeCache(): string | null {
 
 /**
  * Returns true if the service with the data folder `folder` has the same cache folder as this process. Compares the
- * owner of `folder`, or of the nearest existing folder above it, with the user of this process.
+ * user of this process with the owner of the nearest existing folder, at `folder` or above.
  */
 export function hasSameCache(folder: string): boolean {
   let place = folder
@@ -93,8 +94,8 @@ export function nativeEnvironment(): Record<string, string> {
 }
 
 /**
- * Unpacks the carried files in a child process if one of them is missing or truncated. Rejects if the target folder
- * cannot be written. Does nothing in a checkout.
+ * Unpacks the files that are embedded in the program, if one is missing or truncated on the disk. Uses a child process.
+ * Rejects if the target folder cannot be written. Does nothing in a checkout.
  */
 export async function unpackCarried(): Promise<void> {
   if (carried === null || isUnpacked(nativeHome(), carried)) return
@@ -102,15 +103,12 @@ export async function unpackCarried(): Promise<void> {
   await unpackInChild([ownProgram(), 'unpack'], { ...process.env, [folderVariable]: nativeHome() })
 }
 
-/** Unpacks the carried files in this process. Only the child process of `unpackCarried` calls this function. */
+/** Unpacks the embedded files in this process. Only the child process of `unpackCarried` calls this function. */
 export function unpackHere(): void {
   if (carried !== null) unpack(nativeHome(), carried)
 }
 
-/**
- * Returns the folder into which the built program unpacks the carried files. The CUDA provider is also downloaded
- * there.
- */
+/** Returns the folder into which the program unpacks its embedded files. The CUDA provider is also downloaded there. */
 export function nativeHome(): string {
   return process.env[folderVariable] ?? join(cacheDir(), 'native')
 }

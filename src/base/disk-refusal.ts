@@ -1,4 +1,4 @@
-// Recognises the errors with which the operating system refuses to read or write a file because of the disk.
+// Recognises errors with which the operating system refuses to read or write a file because of the disk.
 
 const refusals: Record<string, 'full' | 'disk error'> = {
   ENOSPC: 'full',

@@ -1,4 +1,4 @@
-// The edit distance (Levenshtein) of two sequences, such as the letters of two names or the words of two sentences.
+// The edit distance (Levenshtein) of two sequences, such as two names or two lists of words.
 
 /** Returns the minimum number of insertions, deletions and substitutions that turn `one` into `other`. */
 export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>): number {
@@ -26,10 +26,7 @@ export function nearest(given: string, names: readonly string[]): string | null 
   return names[distances.indexOf(Math.min(...distances))] ?? null
 }
 
-/**
- * Returns the name that the user probably meant with the misspelt name `given`. Returns null if no name in `names` is
- * similar.
- */
+/** Returns the name that the user probably meant with the misspelt `given`, or null if no name is similar. */
 export function findSimilar(given: string, names: readonly string[]): string | null {
   const name = nearest(given, names)
   if (name === null) return null

@@ -1,5 +1,5 @@
-// Changes the owner of files that root has written into another user's folder, to this user. Otherwise the user's
-// service could not read what a command of root has unpacked, downloaded or restored.
+// Gives files that root has written into another user's folder to that user. Otherwise a service of that user could not
+// read what a command of root has unpacked, downloaded or restored.
 
 import { closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,7 +8,7 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /**
  * Changes the owner of root's files and folders at `path` and below it. The new owner is the owner of `path`, or else
- * of the folder that contains `path`. Does nothing if both belong to root, or if this process does not run as root.
+ * of the folder that contains `path`. Does nothing if both belong to root, or if this process is not root.
  */
 export function inheritOwner(path: string): void {
   if (process.getuid?.() !== 0) return
@@ -17,8 +17,8 @@ export function inheritOwner(path: string): void {
 }
 
 /**
- * Gives root's files and folders at `path` and below it to `owner`. Follows no symbolic link, because this user may
- * change the folder meanwhile. Skips a file with several hard links, because one may be outside the folder.
+ * Gives root's files and folders at `path` and below it to `owner`. Follows no symbolic link, because this owner may
+ * change the folder meanwhile. Skips a file with several hard links, because another link may be outside the folder.
  */
 function give(path: string, owner: { uid: number; gid: number }): void {
   const file = openUnlinked(path)
@@ -34,12 +34,12 @@ function give(path: string, owner: { uid: number; gid: number }): void {
   }
 }
 
-/** Changes the owner of an open file. Does nothing if root may not do this, for example in a container. */
+/** Changes the owner of an open file. Does nothing if root may not do this, as in some containers. */
 function change(file: number, { uid, gid }: { uid: number; gid: number }): void {
   try {
     fchownSync(file, uid, gid)
   } catch {
-    // The command of root can still use the file, and so can a service that runs as root.
+    // The file keeps its owner. The command of root can still use it.
   }
 }
 

@@ -1,5 +1,5 @@
 // Landlock: a Linux feature by which a process restricts its access to files, TCP and other processes. The restriction
-// applies to the calling thread, and to all threads and processes that it starts later.
+// also applies to all threads and processes that the calling thread starts later.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, fstatSync, openSync } from 'node:fs'
@@ -10,7 +10,7 @@ const right = {
   writeFile: 1 << 1,
   readFile: 1 << 2,
   readFolder: 1 << 3,
-  /** The rights to create and to remove files and folders inside a folder, as a bit mask. */
+  /** The rights to create and remove files and folders inside a folder, as a bit mask. */
   changeFolder: 0x1ff << 4,
   move: 1 << 13,
   truncate: 1 << 14,
@@ -23,8 +23,9 @@ const change = right.writeFile | right.changeFolder | right.move | right.truncat
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * The two lowest bits of a bit mask. In the kernel's network field, they forbid binding and connecting TCP ports. In
- * its scope field, they forbid signals and abstract socket connections to other processes, except child processes.
+ * The two lowest bits of a bit mask. In the kernel's network field, they forbid the process to bind or connect to TCP
+ * ports. In its scope field, they forbid signals and abstract socket connections to other processes, except child
+ * processes.
  */
 const bothBits = 0b11n
 
@@ -43,7 +44,7 @@ export function landlockVersion(): number {
 /**
  * Forbids this process to read or execute files outside `read`, and to change files outside `write`. A folder in a list
  * stands for everything below it. Listing folders and ioctl calls stay allowed. A recent kernel also forbids what
- * `bothBits` describes. Returns false if Landlock is missing or refuses.
+ * `bothBits` describes. Returns false if the kernel does not apply the restriction.
  */
 export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()

@@ -9,8 +9,8 @@ import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 const libcFiles = ['libc.so.6', 'libdl.so.2', 'libpthread.so.0']
 
 /**
- * Opens the functions of the C library that `table` describes, each in the first of `files` that has it. Throws if no
- * file has a function.
+ * Opens the functions of the C library that `table` describes, each in the first of `files` that has it. Throws if none
+ * of these files has the function.
  */
 export function openLibc<const Table extends Record<string, FFIFunction>>(
   table: Table,
@@ -20,7 +20,7 @@ export function openLibc<const Table extends Record<string, FFIFunction>>(
   return Object.fromEntries(functions)
 }
 
-/** The message for a process that may not make machine code. Bun makes machine code for each function that it opens. */
+/** The message for a process that may not make machine code. Bun makes machine code for each opened function. */
 const noMachineCode =
   'this process may not make machine code, or has too little address space for it: remove the limit (ulimit -v unlimited) or the setting MemoryDenyWriteExecute of systemd'
 
@@ -36,7 +36,7 @@ function openFunction(name: string, type: FFIFunction, files: readonly string[])
   throw new Error(`the C library of this machine has no function ${name}`)
 }
 
-/** Returns true if the library does not exist or has no such function. Bun gives a code to these errors only. */
+/** Returns true if the library does not exist or has no such function. Only these errors of Bun have a code. */
 function isMissing(error: unknown): boolean {
   return ['ERR_DLOPEN_FAILED', 'ERR_INVALID_ARG_TYPE'].includes(Object(error).code)
 }

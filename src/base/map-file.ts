@@ -26,7 +26,7 @@ export function mapFile(path: string): Uint8Array {
     const { size } = fstatSync(file)
     if (size === 0) return new Uint8Array()
     const address = library.mmap(null, size, protection.read, mapping.private, file, 0)
-    // If mmap fails, it returns -1. A pointer of bun:ffi is an unsigned number, so -1 becomes a very large number.
+    // mmap returns -1 if it fails. bun:ffi converts -1 to a very large unsigned number.
     if (address === null || address > Number.MAX_SAFE_INTEGER)
       throw new Error(`${path} cannot be mapped into memory`)
     return new Uint8Array(toArrayBuffer(address, 0, size))

@@ -17,10 +17,7 @@ export type Metrics = {
   contentType: string
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
-  /**
-   * Removes all values of a counter or gauge. Without this call before new values are set, values with outdated labels
-   * would stay.
-   */
+  /** Removes all values of a counter or gauge. Otherwise values whose labels no longer occur would stay. */
   clear(name: Name): void
   /**
    * Returns the counter of a metric for these labels. Each call searches for it, so a frequent caller keeps the

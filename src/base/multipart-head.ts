@@ -67,7 +67,7 @@ function decodedName(name: string): string {
 
 export type Part = {
   name: string
-  /** The name of the file, as the sender of the form gave it. Null if the part is a plain field. */
+  /** The name of the file, as the sender gave it. Null if the part is a plain field. */
   filename: string | null
   /** The bytes of the part. The caller must read all or none of them before it requests the next part. */
   body: AsyncIterable<Uint8Array>

@@ -1,4 +1,4 @@
-// Reads a multipart/form-data body (RFC 7578) part by part. The memory use does not depend on the sizes of the parts.
+// Reads a multipart/form-data body (RFC 7578) part by part. Memory use does not depend on the part sizes.
 
 import { limits } from '../limits.ts'
 import { MultipartError, type Part, parseHead } from './multipart-head.ts'
@@ -73,7 +73,7 @@ class FormBytes {
     }
   }
 
-  /** Reads and discards the bytes after the end of the form, so that the connection can carry another request. */
+  /** Discards the bytes after the end of the form, so that the connection can carry another request. */
   async skipEpilogue(): Promise<void> {
     let left = limits.formAroundBytesMax - this.#held.length
     for (;;) {

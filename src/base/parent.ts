@@ -13,6 +13,6 @@ export function dieWithParent(parent: number): void {
   if (process.platform === 'linux') {
     if (systemCall('prctl', prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
   }
-  // If the parent ended before the call of `prctl`, the kernel does not kill this process.
+  // If the parent ended before the call of `prctl`, the kernel does not kill this process, so it must exit here.
   if (process.ppid !== parent) process.exit(1)
 }

@@ -7,8 +7,8 @@ import { errorFields, log } from './log.ts'
 const stuck = new Set<string>()
 
 /**
- * Removes a file, if it exists. Returns false if it cannot be removed, for example because its disk is damaged. The
- * caller can try again later.
+ * Removes a file, if it exists. Returns false if the file cannot be removed, for example because the disk is damaged.
+ * The caller can try again later.
  */
 export function tryRemove(path: string): boolean {
   try {

@@ -8,14 +8,12 @@ import { systemCall } from './system-call.ts'
 
 const setDumpable = 4
 const setNoNewPrivileges = 38
-/**
- * The capability CAP_DAC_OVERRIDE as a bit mask. With this capability, root reads and writes the files of every user.
- */
+/** The capability CAP_DAC_OVERRIDE as a bit mask. It lets root read and write the files of every user. */
 const anyFile = 0b10
 
 /**
- * Removes the rights of this process. It keeps access to the files in `paths`, and may start programs and send signals
- * to its child processes. It cannot connect to other machines.
+ * Removes the rights of this process. The process keeps access to the files in `paths`, and may start programs and send
+ * signals to its child processes. It cannot connect to other machines.
  */
 export function giveUpAllBut(paths: Paths): void {
   dropPrivileges()
@@ -25,7 +23,7 @@ export function giveUpAllBut(paths: Paths): void {
 
 /**
  * Removes all capabilities of this process except `anyFile`, the access to all users' files. Programs that this process
- * starts cannot regain them.
+ * starts cannot regain the removed capabilities.
  */
 function dropPrivileges(): void {
   systemCall('prctl', setNoNewPrivileges, 1)
@@ -37,7 +35,7 @@ function dropPrivileges(): void {
     if (systemCall('capset', ptr(header), ptr(new Uint32Array([kept, kept, 0, 0, 0, 0]))) === 0) return
 }
 
-/** Prevents other processes of the same user from reading the memory and the environment of this process. */
+/** Prevents other processes of the same user from reading this process's memory and environment. */
 export function hideFromOthers(): void {
   systemCall('prctl', setDumpable, 0)
 }

@@ -12,9 +12,7 @@ export type Secrets = {
   /** Encrypts a text. `open` decrypts the encrypted text. */
   seal(text: string): string
   open(sealed: string): string
-  /**
-   * Signs a text. `purpose` is the use of the signature. A signature for one purpose is not valid for another purpose.
-   */
+  /** Signs a text. A signature for one `purpose` is not valid for another purpose. */
   sign(purpose: string, text: string): string
   isSigned(purpose: string, text: string, signature: string): boolean
 }
@@ -28,8 +26,8 @@ export function secretPath(dataDir: string): string {
 }
 
 /**
- * Reads the secret of the data folder. Creates one if the folder has none, so the caller must first check that the
- * database needs no earlier one. Simultaneous calls of several processes get the same secret.
+ * Reads the secret of the data folder. Creates a secret if there is none, so the caller must first check that the
+ * database needs no earlier secret. Simultaneous calls of several processes get the same secret.
  */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)
@@ -83,7 +81,7 @@ function createSecret(path: string): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
   inheritOwner(draft.path)
-  // If another process has created a secret first, place() does nothing, and this process uses that secret.
+  // If another process has created a secret first, place() does nothing, and that secret is used.
   draft.place()
 }
 

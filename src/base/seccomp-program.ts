@@ -8,7 +8,7 @@ const eperm = 1
 
 const enosys = 38
 
-/** Offsets, in bytes, of the fields in the structure by which the kernel describes a system call to the filter. */
+/** Offsets, in bytes, in the structure by which the kernel describes a system call to the filter. */
 const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
 
 const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, answer: 0x06 }
@@ -48,7 +48,7 @@ export function filterProgram(machine: Machine): Uint8Array {
   return bytes
 }
 
-/** Returns the filter instructions for one rule. The filter skips them for all other system calls. */
+/** Returns the filter instructions for one rule. The filter skips these instructions for all other system calls. */
 function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   if (number === null) return []
   const denied = verdict.fail(eperm)

@@ -1,6 +1,6 @@
-// A seccomp filter for a process that handles untrusted data. It permanently denies the system calls in denied-calls.ts
-// to all threads. A denied call fails with EPERM, or with ENOSYS if it is newer than those lists. A call for another
-// architecture, such as a 32-bit call on x64, ends the process.
+// A seccomp filter for a process that handles untrusted data. The filter permanently denies the system calls in
+// denied-calls.ts to all threads. A denied call fails with EPERM, or with ENOSYS if the call is newer than those lists.
+// A call for another architecture, such as a 32-bit call on x64, ends the process.
 
 import { ptr } from 'bun:ffi'
 import { filterProgram, type Machine, verdict } from './seccomp-program.ts'
@@ -21,8 +21,7 @@ export function denyCalls(): boolean {
   const machine = machineOf(process.arch)
   if (!machine) return false
   const program = filterProgram(machine)
-  // The kernel's structure sock_fprog holds the number of instructions of the filter, and the address of the
-  // instructions.
+  // The kernel's structure sock_fprog has the number of the filter's instructions, and their address.
   const head = new BigUint64Array([BigInt(program.length / 8), BigInt(ptr(program))])
   const setFilter = 1
   const onAllThreads = 1

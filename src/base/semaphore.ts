@@ -1,5 +1,5 @@
-// A fair semaphore: work runs only while it holds one of a limited number of slots. A key names a caller, such as the
-// id of an account. Keys take turns. One of several slots always stays free for another key.
+// A fair semaphore: work runs only while it holds one of a limited number of slots. A key is the name of a caller, such
+// as an account id. Keys take turns. One of several slots always stays free for another key.
 
 import { Queues } from './turn-queues.ts'
 
@@ -9,14 +9,14 @@ export type Semaphore = {
    * aborted before that.
    */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Gives `key` no further slot until the promise `over` resolves. The key keeps the slots that it already holds. */
+  /** Gives `key` no further slot until `over` resolves. The key keeps the slots that it already holds. */
   rest(key: string, over: Promise<void>): Promise<void>
 }
 
 /**
- * The maximum number of slots of one key for each slot that stays free. Of 16 slots, a single key gets at most 12, and
- * a second key gets at most 3 of the other 4. Free slots are needed because running work is never interrupted. The
- * first slot of a key has no such limit.
+ * The maximum number of slots of one key for each slot that stays free. Of 16 slots, one key gets at most 12, and a
+ * second key gets at most 3. Slots stay free because running work is never interrupted. The first slot of a key has no
+ * such limit.
  */
 const heldPerFree = 3
 
@@ -24,11 +24,13 @@ const heldPerFree = 3
 export function openSemaphore(slots: number, heldMax: number = slots): Semaphore {
   let free = slots
   const held = new Map<string, number>()
-  /** For each key, the number of unresolved promises from `rest`. Such a key gets no further slot. */
+  /**
+   * For each key, the number of unresolved promises that were given to `rest`. A key in this map gets no further slot.
+   */
   const rests = new Map<string, number>()
   const queues = new Queues()
 
-  /** Returns true if the caller with the name `key` may take a slot of the semaphore now. */
+  /** Returns true if the caller with the name `key` may take a slot now. */
   function mayTake(key: string): boolean {
     const holds = held.get(key) ?? 0
     if (holds >= heldMax) return false
@@ -66,7 +68,7 @@ export function openSemaphore(slots: number, heldMax: number = slots): Semaphore
     serve()
   }
 
-  /** Gives free slots to waiting work, and starts this work. Ends when no waiting work may take a slot. */
+  /** Gives free slots to waiting work and starts it, until no waiting work may take a slot. */
   function serve(): void {
     for (let next = queues.takeNext(mayTake); next; next = queues.takeNext(mayTake)) {
       take(next.key)
@@ -92,7 +94,7 @@ export function openSemaphore(slots: number, heldMax: number = slots): Semaphore
   }
 }
 
-/** Adds `change` to the count of a key in `counts`. Removes the key from `counts` if its count becomes 0. */
+/** Adds `change` to the count of a key. Removes the key from `counts` if its count becomes 0. */
 function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change
   if (count > 0) counts.set(key, count)

@@ -6,14 +6,14 @@ import { systemCall } from './system-call.ts'
 
 const block = 0
 const setMask = 2
-/** The signals SIGHUP (1) and SIGINT (2) as a bit mask. The bit 0 belongs to the signal 1. */
+/** The signals SIGHUP (1) and SIGINT (2) as a bit mask. Bit 0 is signal 1. */
 const terminalSignals = new BigUint64Array([0b11n])
 
 /**
  * Starts a child process, as `Bun.spawn` does, that blocks SIGINT and SIGHUP. A terminal sends these signals to all
- * processes of the program, but only the parent process ends its child processes. A child inherits the blocked signals
- * of the thread that starts it. Ignored signals are not inherited, because Bun resets them. A child that is a Bun
- * program must also ignore both signals, because Bun unblocks signals while it waits for events.
+ * processes of the program, but only the parent process ends its child processes. Ignored signals are not inherited,
+ * because Bun resets them. A child that is a Bun program must also ignore both signals, because Bun unblocks signals
+ * while it waits for events.
  */
 export function spawnChild<
   const In extends Spawn.Writable = 'ignore',

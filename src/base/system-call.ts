@@ -47,10 +47,7 @@ export function systemCall(name: keyof typeof numbers, ...args: number[]): numbe
 const timexBytes = 208
 const unsynchronised = 5
 
-/**
- * Returns false if the clock of the kernel is not synchronised by a time service (NTP). Returns true if this is not
- * known.
- */
+/** Returns false if no time service (NTP) synchronises the clock of the kernel. Returns true if this is not known. */
 export function isClockSynchronised(): boolean {
   return systemCall('adjtimex', ptr(new Uint8Array(timexBytes))) !== unsynchronised
 }

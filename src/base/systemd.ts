@@ -1,4 +1,4 @@
-// Informs systemd when the service is ready, alive or stopping. Sends nothing if systemd did not start the service.
+// Informs systemd when the service is ready, alive or stopping. Sends nothing without systemd.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, writeSync } from 'node:fs'

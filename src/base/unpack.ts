@@ -1,5 +1,6 @@
-// Unpacks the carried files of the built program into a folder. Its name is the hash of these files, so each version is
-// unpacked only once. Files that were later removed or truncated, for example in /tmp, are unpacked again.
+// Unpacks the files that are embedded in the program into a folder. The folder's name is the hash of these files, so
+// each version is unpacked only once. Files that were later removed or truncated, for example in /tmp, are unpacked
+// again.
 
 import {
   existsSync,
@@ -20,14 +21,14 @@ import { Draft } from './whole-file.ts'
 
 type Files = Embedded['files']
 
-/** Returns true if no carried file is missing or truncated in its folder below `home`. */
+/** Returns true if no embedded file is missing or truncated in its folder below `home`. */
 export function isUnpacked(home: string, { hash, files }: Embedded): boolean {
   return Object.entries(files).every(([name, file]) => isThere(join(home, hash, name), file))
 }
 
 /**
- * Returns the folder below `home` with the carried files of the built program. Creates the folder if it is missing, and
- * writes missing or truncated files again.
+ * Returns the folder below `home` with the unpacked files. Creates the folder if it is missing, and writes missing or
+ * truncated files again.
  */
 export function unpack(home: string, embedded: Embedded): string {
   const { hash, files } = embedded
@@ -56,8 +57,8 @@ function write(folder: string, files: Files): void {
 }
 
 /**
- * Removes the folders beside `folder` with the files of other program versions. Their names are hashes. The folder of
- * the CUDA provider, with another name, stays.
+ * Removes the folders beside `folder` with the files of other program versions. The names of these folders are hashes.
+ * The folder of the CUDA provider, which has another name, stays.
  */
 function removeOtherVersions(folder: string): void {
   const [home, hash] = [dirname(folder), basename(folder)]
@@ -67,7 +68,9 @@ function removeOtherVersions(folder: string): void {
   }
 }
 
-/** Writes only the missing or truncated files, one by one, because other processes may use the folder. */
+/**
+ * Writes the files that are missing or truncated. Other processes may use the folder, so only these files are replaced.
+ */
 function repair(folder: string, files: Files): void {
   const wrong = Object.entries(files).filter(([name, file]) => !isThere(join(folder, name), file))
   using draft = new Draft(folder)

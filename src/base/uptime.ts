@@ -1,4 +1,4 @@
-// A clock for timeouts. If the machine or the process was suspended, the clock counts only a small part of this time.
+// A clock for timeouts. It counts only a small part of the time in which the machine or the process was suspended.
 
 /**
  * Returns a clock that counts milliseconds since this call. Callers must read the clock at least once every `stepMsMax`

@@ -1,6 +1,6 @@
 /**
- * Escapes the control characters in a text that somebody else has chosen, such as a file name. On a terminal, they
- * could move the cursor or start another line.
+ * Escapes the control characters in a text that somebody else has chosen, such as a file name. On a terminal, such
+ * characters could move the cursor or start another line.
  */
 export function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, character => {

@@ -17,7 +17,7 @@ import { draftPath } from './draft-names.ts'
 
 /**
  * A draft: a file or folder that is still being written. Callers declare it with `using`, write to `path`, and move it
- * with `place` or `replace`. At the end of the block, a draft that was not moved is removed.
+ * with `place` or `replace`. Otherwise it is removed at the end of the block.
  */
 export class Draft implements Disposable {
   readonly path: string
@@ -60,7 +60,7 @@ export class Draft implements Disposable {
 
 /**
  * Moves the file `draft` to the path `target`. Fails if `target` exists. A hard link makes this atomic. Without hard
- * links, as on a USB stick, another process may see an empty file for a moment, but never a part of the content.
+ * links, as on a USB stick, another process may briefly see an empty file, but never a part of the content.
  */
 export function placeFile(draft: string, target: string): void {
   try {
@@ -103,7 +103,7 @@ export function replaceFolder(path: string, target: string): void {
       renameSync(path, target)
       return
     } catch (error) {
-      // After the old folder was renamed, another process has created a folder at `target`, so the loop tries again.
+      // Another process has created a folder at `target` meanwhile. The loop tries again.
       if (!isTaken(error)) throw error
     }
   }

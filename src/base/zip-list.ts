@@ -6,7 +6,7 @@ import { readAt } from './read-at.ts'
 export type ZipEntry = {
   name: string
   size: number
-  /** The size of the compressed file in the archive, in bytes. `size` is the size of the file after extraction. */
+  /** The size of the compressed file in the archive, in bytes. `size` is the size after extraction. */
   packed: number
   crc: number
   /** True if the file is compressed with Deflate, false if it is stored unchanged. */

@@ -1,5 +1,5 @@
-// Extracts single files from a zip archive, to the disk or to memory. Large files on the disk need no more memory than
-// small ones. The size and the CRC are checked. An archive above 4 GB is refused.
+// Extracts single files from a zip archive, to the disk or to memory. Extraction to the disk needs the same memory for
+// every file size. The size and the CRC are checked. An archive above 4 GB is refused.
 
 import { closeSync, createReadStream, createWriteStream, openSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
