@@ -56,7 +56,7 @@ export function whyInvalid(
 /** The variables whose values may contain a password. Error messages do not show these values. */
 const mayHavePassword = ['STENO_SMTP_URL', 'STENO_NATS']
 
-/** Returns one message for each unknown variable that starts with STENO_. Such a variable is probably misspelt. */
+/** Returns one message for each unknown variable that starts with STENO_, which is probably misspelt. */
 function unknownVariables(environment: Record<string, string | undefined>): string[] {
   const known = Object.values(settings).map(({ variable }) => variable)
   return Object.entries(environment)

@@ -7,8 +7,8 @@ import { reasonOf } from '../base/reason.ts'
 import { UsageError } from './failure.ts'
 
 /**
- * Returns the positional arguments of a command, one for each of `names`. Throws a UsageError if their number is wrong,
- * or if one is empty. An unset shell variable, for example, is an empty argument.
+ * Returns the positional arguments of a command, one for each of `names`. Throws a UsageError if there are too many or
+ * too few, or if one is empty, for example from an unset shell variable.
  */
 export function need<const Names extends string[]>(
   positionals: string[],
@@ -47,8 +47,8 @@ export function parse<Options extends ParseArgsOptionsConfig>(options: Options, 
 }
 
 /**
- * Returns the text of a UsageError for an error of `parseArgs`. The most frequent errors get a shorter text than the
- * message of `parseArgs`, which also reads a negative number as an option.
+ * Returns the text of a UsageError for an error of `parseArgs`. Frequent errors get a shorter text. `parseArgs` reads a
+ * negative number as an option.
  */
 function complaintOf(error: unknown, { args, known }: { args: string[]; known: string[] }): string {
   const message = reasonOf(error)

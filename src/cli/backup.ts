@@ -44,7 +44,8 @@ function copySecret(secret: string, draft: string): void {
 }
 
 /**
- * Warns if the secret belongs to another service. The backup is kept, because most of its columns are not encrypted.
+ * Warns if the secret belongs to another service. The backup is kept, because most columns of the database are not
+ * encrypted.
  */
 function warnOfForeignSecret(file: string, secret: string): void {
   using copy = openCopy(file)
@@ -52,7 +53,7 @@ function warnOfForeignSecret(file: string, secret: string): void {
   if (problem !== null) terminal.err(`steno: steno restore would refuse this backup: ${visible(problem)}\n`)
 }
 
-/** The entry point of the child process that copies the database for a server of a pair (see db/shared-copies.ts). */
+/** The entry point of the child process that copies the database into a folder that two servers share. */
 export async function backupCopy(): Promise<void> {
   process.exitCode = await runCommand({
     called: 'steno backup',

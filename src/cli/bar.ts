@@ -1,5 +1,5 @@
-// A progress bar on stderr. It uses one line, and each state overwrites the previous one. Nothing is printed if stderr
-// is not a terminal.
+// A progress bar on stderr. The bar uses one line, and each state overwrites the previous state. Nothing is printed if
+// stderr is not a terminal.
 
 import { terminal } from './terminal.ts'
 
@@ -21,7 +21,7 @@ export function barOf(share: number, width = 24): string {
 
 /**
  * Returns the start of a text that fits into `columns` terminal columns. A Chinese character takes two columns. The
- * next state could not overwrite a text that continues on a second line.
+ * next state of the bar could not overwrite a text that continues on a second line.
  */
 export function cut(text: string, columns: number): string {
   let fitting = ''

@@ -1,6 +1,5 @@
 // Writes the software bill of materials of the program as a CycloneDX 1.6 document. It lists every package, library and
-// model, and the hashes of the files in the built program. Equal builds have equal documents, without times or random
-// numbers.
+// model, and the hashes of the files in the built program. Equal builds have equal documents.
 
 import { readFileSync } from 'node:fs'
 import steno from '../../package.json'
@@ -106,7 +105,7 @@ function licensesOf(licence: string): NonNullable<Component['licenses']> {
   return /[ (]/.test(licence) ? [{ expression: licence }] : [{ license: { id: licence } }]
 }
 
-/** Converts a hash to a UUID of version 8. In this version, RFC 9562 lets each program choose the content. */
+/** Converts a hash to a UUID of version 8, whose content each program may choose (RFC 9562). */
 function uuidOf(hash: string): string {
   const digits = `${hash.slice(0, 12)}8${hash.slice(13, 16)}8${hash.slice(17, 32)}`
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')

@@ -35,7 +35,7 @@ type Definition<Options extends ParseArgsOptionsConfig> = Pick<Description, 'usa
   }
 
 export type Command = Description & {
-  /** Parses the arguments. Then prints the help of the command if --help was given, and otherwise runs the command. */
+  /** Prints the help of the command if --help was given. Otherwise runs the command with the parsed arguments. */
   run(args: string[]): Promise<void>
 }
 
@@ -76,8 +76,9 @@ export function command<const Options extends ParseArgsOptionsConfig>(
 export type Found = { called: string; command: Command; args: string[] }
 
 /**
- * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. `Reported` has
- * already been printed. After `ReaderClosed`, nothing is printed, because the reader has all output that it needs.
+ * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. The message of
+ * `Reported` is already printed. Nothing is printed for `ReaderClosed`, because the reader of stdout has all output
+ * that it needs.
  */
 export async function runCommand({ called, command, args }: Found): Promise<number> {
   try {

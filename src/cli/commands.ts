@@ -1,5 +1,5 @@
-// All commands of the program, and the entry points of its child processes. Each one's code is loaded only when needed:
-// an engine process does not load the code of the server.
+// All commands of the program, and the entry points of its child processes. Their code is loaded only when needed: an
+// engine process does not load the code of the server.
 
 import type { Command } from './command.ts'
 

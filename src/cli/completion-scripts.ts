@@ -52,7 +52,7 @@ ${ofOneWord.map(flags).join('\n')}
 complete -o default -F _steno steno`
 }
 
-/** Returns a line of a `case` statement in bash: for the text `words`, the script suggests `offered`. */
+/** Returns a line of a bash `case` statement: for the text `words`, the script suggests `offered`. */
 function caseOf(words: string, offered: readonly string[]): string {
   return `    '${words}') words='${offered.join(' ')}' ;;`
 }
@@ -109,7 +109,7 @@ function secondWord({ name }: NamedCommand): string {
   return name.split(' ')[1] ?? ''
 }
 
-/** Returns the words with which a command may begin. `help` is no command of its own (see find.ts). */
+/** Returns the words with which a command may begin. `help` has no entry in `commands`. */
 function wordsOfStart(commands: NamedCommand[]): string[] {
   return [...new Set(commands.map(firstWord)), 'help']
 }

@@ -1,4 +1,4 @@
-// The command that prints the completion script of a shell. The script is generated from the table of commands.
+// The command that prints the completion script of a shell, from the table of commands.
 
 import { need } from './arguments.ts'
 import { type Command, command } from './command.ts'

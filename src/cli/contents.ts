@@ -14,7 +14,7 @@ export function isTarget(name: string): name is BuildTarget {
 }
 
 /**
- * Returns the files that the built program must contain: a map from the path in the program to the path on this
+ * Returns the files that the built program must contain, as a map from the path in the program to the path on this
  * machine. Throws if a file of the project folder is missing.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {

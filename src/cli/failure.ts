@@ -3,7 +3,7 @@
 /** The error for wrong arguments of a command. After this error, the program exits with code 2. */
 export class UsageError extends Error {}
 
-/** The error of a command that has already printed the reason of its failure. No further message is printed. */
+/** The error of a command that has already printed the reason of its failure. */
 export class Reported extends Error {}
 
 /** The error of a command that was interrupted by Ctrl-C, SIGTERM or SIGHUP. */

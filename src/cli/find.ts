@@ -1,6 +1,6 @@
 // Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one argument. `help
-// keys create` means `keys create --help`. For unknown words, the command found prints the list of commands or throws a
-// UsageError.
+// keys create` means `keys create --help`. For unknown words, returns a command that prints the list of commands or
+// throws a UsageError.
 
 import { findSimilar } from '../base/edit-distance.ts'
 import type { Command, Found } from './command.ts'

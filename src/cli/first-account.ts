@@ -1,4 +1,4 @@
-// Creates an account at the first start of the server. At later starts, suggests how to create another API key.
+// Creates an account at the first start of the server. Later starts suggest how to create another API key.
 
 import { createAccount, listAccounts } from '../accounts/account.ts'
 import { createKey } from '../accounts/key.ts'
@@ -12,8 +12,8 @@ import { limits } from '../limits.ts'
 import type { Running } from '../service.ts'
 
 /**
- * Creates an account at the first start of the server, and calls `show` with its API key. If `show` throws, the account
- * is not created, because its key could never be shown again. Returns false if the database already has an account.
+ * Creates an account at the first start of the server, and calls `show` with its API key. If `show` throws, there is no
+ * account, because its key cannot be shown again. Returns false if the database already has an account.
  */
 export function createFirstAccount(
   { service: { db, secrets } }: Pick<Running, 'service'>,

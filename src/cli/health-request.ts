@@ -10,7 +10,7 @@ export function localHost(host: string): string {
 
 /**
  * Requests /v1/health. Returns `steno` if the response has the Link header of every steno response. Returns `refused`
- * if no such host accepts a connection. Otherwise returns the HTTP status or the kind of the error.
+ * if the host is unknown or accepts no connection. Otherwise returns the HTTP status or the kind of the error.
  */
 export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')

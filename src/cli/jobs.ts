@@ -86,7 +86,8 @@ function stateOf(given: string | undefined): JobState | null {
 }
 
 /**
- * Returns the facts about a job that the operator may see. The source and the transcript are private to the account.
+ * Returns the facts about a job that the operator may see. Leaves out the source and the transcript, which are private
+ * to the account.
  */
 function recordOf(job: Job, email: string | undefined) {
   const date = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

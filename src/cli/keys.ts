@@ -27,7 +27,7 @@ export const create = command({
     try {
       print(values, record, () => record.key)
     } catch (error) {
-      // The key can never be shown again, so it must not stay active.
+      // The key was not printed and can never be shown again, so it must not stay active.
       withData(values, db => revokeKey(db, record.key_id))
       throw error
     }

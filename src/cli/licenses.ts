@@ -3,10 +3,7 @@ import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { say } from './print.ts'
 
-/**
- * The licence notices of everything in the built program. The build (scripts/build.ts) defines this constant. In a
- * checkout, the constant is undefined.
- */
+/** The licence notices of everything in the built program, defined by scripts/build.ts. Undefined in a checkout. */
 declare const STENO_NOTICES: string | undefined
 
 export const licenses = command({

@@ -17,7 +17,7 @@ export type LicensedPart = {
   source: string
   /**
    * The files of the built program that belong to this part, such as a library. An entry is a file path, or a folder
-   * path that ends in a slash. The longest matching entry of all parts determines the part of a file.
+   * path that ends in a slash. The longest matching entry determines the part of a file.
    */
   files?: string[]
   /** The SHA-256 of the source code archive. Missing if the build does not use one. */

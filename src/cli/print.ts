@@ -5,7 +5,7 @@ import { terminal } from './terminal.ts'
 
 /**
  * Prints the result of a command: `record` as one JSON document if `json` is true, otherwise `lines`. Escapes control
- * characters in the lines, because callers of the service have chosen some texts, such as key names.
+ * characters in the lines, because callers of the service chose some texts, such as key names.
  */
 export function print(
   { json }: { json?: boolean | undefined },

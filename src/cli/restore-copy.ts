@@ -1,4 +1,4 @@
-// The child process that restores a copy of the database for a server of a pair (see db/restore-child.ts).
+// The child process that restores a database copy from a folder that two servers share.
 
 import { mkdirSync } from 'node:fs'
 import { dieWithParent } from '../base/parent.ts'
@@ -7,8 +7,8 @@ import { filesOf, placeCopy, problemOf } from '../db/copy.ts'
 import { terminal } from './terminal.ts'
 
 /**
- * The entry point of the child process. Prints the reason to stdout if the copy is not intact. If the restore fails
- * otherwise, prints the reason to stderr and exits with 1.
+ * The entry point of the child process. If the copy is not intact, prints the reason to stdout. If the restore fails,
+ * prints the reason to stderr and exits with 1.
  */
 export async function restoreCopy(): Promise<void> {
   const [parent = '', file = '', folder = ''] = process.argv.slice(3)

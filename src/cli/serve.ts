@@ -41,7 +41,7 @@ export const serve = command({
       )
       if (!isFirst) tell(address, keyHint(running, config.dataDir))
       systemd.ready()
-      // Signals are handled before this log line, because a script may send one as soon as it reads the line.
+      // Signals are handled before this log line, because a script may send a signal as soon as it reads the line.
       const stopSignal = new Promise<void>(resolve => handleStopSignals(resolve, 1))
       log.info('listening', { address: running.listening, data_dir: config.dataDir })
       setImmediate(releaseStartMemory)

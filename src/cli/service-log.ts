@@ -7,8 +7,7 @@ import { say } from './print.ts'
 
 /**
  * Starts the log. From then on, an error that no code handles ends the process, because its state may be wrong. A
- * supervisor such as systemd restarts it, and unfinished jobs continue. A failed write to the log does not end the
- * process: the disk may be full.
+ * supervisor such as systemd restarts it. A failed write to the log does not end the process: the disk may be full.
  */
 export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
   setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
@@ -17,7 +16,7 @@ export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
   process.on('unhandledRejection', endByFault)
 }
 
-/** Prints lines. A failed write does not end the process: stdout may be a file on a full disk. */
+/** Prints lines. Ignores a failed write, because stdout may be a file on a full disk. */
 export function tell(...lines: string[]): void {
   try {
     say(...lines)

@@ -28,7 +28,7 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
 /** The option `--data-dir`, which every command with a data folder has. */
 export const dataOption = { 'data-dir': { type: 'string' } } as const
 
-/** The options of a command that has a data folder and can print its result as JSON. */
+/** The options of a command with a data folder and JSON output. */
 export const recordOptions = { ...jsonOption, ...dataOption } as const
 
 /**
@@ -42,14 +42,14 @@ export function serverConfig(flags: Flags = {}): Config {
   return readConfig({ ...process.env, ...variablesOf(flags) })
 }
 
-/** Reads the settings of the service on this machine. Does not check that the data folder of the service exists. */
+/** Reads the settings of the service on this machine. Does not check that the data folder exists. */
 export function serviceConfig(flags: Flags = {}): Config {
   return readConfig(serviceEnvironment(flags))
 }
 
 /**
  * Reads the settings for a command that uses the database of the service. Throws if there is no database, because the
- * command would create an empty one. Also throws if this process may not use it.
+ * command would create an empty one. Also throws if this process may not use the database.
  */
 export function dataConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
@@ -62,10 +62,10 @@ export function dataConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings of a command that needs no database. Carried files and downloaded models are in the data folder,
- * or else in the user's cache folder. A setting can name another folder for models. The hub's variables HF_ENDPOINT and
- * HF_TOKEN are copied from the settings of the installed service. Throws if this process cannot make system calls,
- * because each of these commands needs them later.
+ * Reads the settings of a command that needs no database. The program's embedded files are unpacked into the data
+ * folder, or else into the user's cache folder. Downloaded models go there too, unless a setting names another folder.
+ * HF_ENDPOINT and HF_TOKEN, the variables for model downloads, are copied from the settings of the installed service.
+ * Throws if this process cannot make system calls, because each of these commands needs them later.
  */
 export function localConfig(flags: Flags = {}): Config {
   requireSystemCalls()
@@ -79,7 +79,7 @@ export function localConfig(flags: Flags = {}): Config {
 
 /**
  * Returns the data folder that a setting names. Otherwise returns the default folder in the working folder, or null if
- * it has no database. A default folder that this user may not enter could have one, so it is returned.
+ * it has no database. Also returns a default folder that this user may not enter, because it may have a database.
  */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)
@@ -99,9 +99,9 @@ function mayHaveDatabase(dataDir: string): boolean {
 }
 
 /**
- * Returns the environment variables of this process and of the flags. Adds the settings of the installed service if no
- * data folder is named and the default one has no database. A default folder that this user may not enter counts as one
- * with a database.
+ * Returns the environment variables of this process, overridden by the flags. Adds the settings of the installed
+ * service if no data folder is named and the default one has no database. A default folder that this user may not enter
+ * counts as one with a database.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }

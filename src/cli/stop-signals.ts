@@ -5,8 +5,8 @@ import { limits } from '../limits.ts'
 
 /**
  * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A later SIGINT or SIGTERM ends the process with `exitCode`. A
- * second signal at almost the same time is ignored, because timeout(1) and npm send each signal twice. A second SIGHUP
- * has no effect: a closed terminal may send two. Returns a function that removes the signal handlers.
+ * signal at almost the same time has no effect, because timeout(1) and npm send it twice. A second SIGHUP has no
+ * effect, because a closed terminal may send two. Returns a function that removes the handlers.
  */
 export function handleStopSignals(stop: () => void, exitCode: number): () => void {
   const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
@@ -25,10 +25,7 @@ export function handleStopSignals(stop: () => void, exitCode: number): () => voi
   }
 }
 
-/**
- * Ignores SIGINT and SIGHUP in this child process: only its parent process decides when it ends (see
- * base/spawn-child.ts).
- */
+/** Ignores SIGINT and SIGHUP in this child process: only its parent process decides when it ends. */
 export function ignoreTerminal(): void {
   for (const name of ['SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
 }

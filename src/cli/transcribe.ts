@@ -57,12 +57,13 @@ export const transcribe = command({
 })
 
 /**
- * Reads the settings of the commands `transcribe` and `watch`, and unpacks the carried files. The flag --max-duration
- * is no setting here: it limits a subtitle, but the setting of that name limits a recording.
+ * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that are embedded in the program.
+ * The flag --max-duration is no setting here: it limits a subtitle, but the setting of the same name limits a
+ * recording.
  */
 export async function configOf({ model, device, threads, ...values }: TaskValues): Promise<Config> {
   const dataDir = values['data-dir']
-  // Without this check, a misspelt name would create a folder with carried files.
+  // Without this check, a misspelt name would create a folder with unpacked files.
   if (dataDir && !existsSync(dataDir)) throw new UsageError(`there is no folder ${dataDir} for --data-dir`)
   const unknown = model === undefined ? null : whyUnknown(model)
   if (unknown !== null) throw new UsageError(`--model ${unknown}`)

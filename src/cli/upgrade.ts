@@ -69,8 +69,8 @@ function refuse(from: string, problem: string | null): void {
 }
 
 /**
- * Returns the reason why the signature of the program file `from` is missing or cannot be verified, or null if there is
- * none.
+ * Returns a message if the signature of the program file `from` is missing or cannot be verified. Otherwise returns
+ * null.
  */
 function missingProblem(from: string, unsigned: boolean): string | null {
   const isRelease = STENO_RELEASE_KEY !== ''

@@ -64,7 +64,7 @@ export const worker = command({
     const parent = workDir ?? tmpdir()
     mkdirSync(parent, { recursive: true })
     const place = mkdtempSync(join(parent, 'steno-worker-'))
-    // The folder contains media of callers, so it is removed also after a second signal or an uncaught error.
+    // The folder contains media of callers, so it is removed even after a second signal or an uncaught error.
     process.on('exit', () => rmSync(place, { recursive: true, force: true }))
     const settings = {
       address: config.nats,

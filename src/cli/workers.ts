@@ -53,7 +53,7 @@ function lineOf(worker: ListedWorker, now: number): string {
   return `${name.padEnd(20)} ${`${device}`.padEnd(8)} ${model.padEnd(24)} ${jobs}/${slots} jobs  ${pace}  ${version}  ${seconds} s ago${state}`
 }
 
-/** Returns one line about the list of workers if this list is old, empty or missing. Otherwise returns no line. */
+/** Returns a line that says that the list of workers is old, empty or missing. Otherwise returns no line. */
 function noteOn(found: ReturnType<typeof readList>, now: number): string[] {
   if (!found) return ['No server with STENO_NATS has used this data folder.']
   if (now - found.writtenAt > limits.workerListOldMs)

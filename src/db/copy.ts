@@ -50,7 +50,7 @@ export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
 
 /**
  * Opens the database of the data folder for reading only. Returns null if it has no tables, because the server's first
- * start was killed. Throws if it is damaged or from a newer program. Checks only the first pages.
+ * start was killed. Throws if the database is damaged or from a newer program. Checks only the first pages.
  */
 export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
   const path = databasePath(dataDir)
@@ -74,7 +74,7 @@ function openReadOnly(file: string): Database {
   return sql
 }
 
-/** Returns the reason why a copy of the database must not be restored. Returns null if the copy is intact. */
+/** Returns the reason why a copy of the database must not be restored, or null if it is intact. */
 export function problemOf(file: string): string | null {
   let result: unknown
   try {

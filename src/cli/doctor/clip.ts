@@ -15,7 +15,10 @@ export async function doctorClip(): Promise<Clip> {
   return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }
 
-/** Transcribes the built-in clip. Returns the transcript, with the words that are really spoken in the field `text`. */
+/**
+ * Transcribes the built-in clip. Returns the transcript, and in the additional field `text` the words that are really
+ * spoken.
+ */
 export async function hearClip(
   engine: OneShotEngine,
   config: Config,

@@ -21,7 +21,7 @@ import { askHealth, localHost } from '../health-request.ts'
 /** The input of the checks of this machine. */
 export type Host = {
   config: Config
-  /** Null if there is no data folder. The check of the data folder sets this value. */
+  /** Null if there is no data folder. The check of the data folder sets null if it does not find the folder. */
   dataDir: string | null
   /** True if the server would refuse this data folder. The checks then write nothing into it. */
   isRefused?: boolean
@@ -140,7 +140,7 @@ async function tryWrite(path: string): Promise<void> {
   }
 }
 
-/** Writes a test file at `path`, flushes it to the disk and removes it. Returns the speed in bytes per second. */
+/** Writes a test file at `path`, flushes it to the disk and removes it. Returns the bytes per second. */
 function writeSpeed(path: string): number {
   const part = new Uint8Array(limits.uploadBufferBytes).fill(1)
   const startedAt = performance.now()

@@ -50,8 +50,8 @@ export class Batch {
   }
 
   /**
-   * Transcribes all sources. The map has the output files of each source. If there are none, its transcript is written
-   * to stdout. Throws if the user interrupts the work, stdout cannot be written, or no engine can be started.
+   * Transcribes all sources. The map has the output files of each source. Without output files, the transcript is
+   * written to stdout. Throws if the user interrupts the work, stdout cannot be written, or no engine can be started.
    */
   async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
     let number = 0
@@ -69,7 +69,8 @@ export class Batch {
         turns: [],
         elapsedMs: 0,
       }
-      // A copied or downloaded source is transcribed alone, because reading the next one removes its file.
+      // A copied or downloaded source is transcribed alone, because its file is removed when the next such source is
+      // read.
       const isAlone = source.kind !== 'file'
       if (isAlone) await this.#transcribe(group.splice(0))
       const prepared = await this.#guard(work, () => this.#prepare(work))

@@ -50,7 +50,7 @@ export type Format = keyof typeof written
 export const formats: Record<Format, Written> = written
 export const formatNames = Object.keys(written) as Format[]
 
-/** Parses a list of formats, such as `srt,vtt`. A format may also be named by its file extension, such as `txt`. */
+/** Parses a list of formats, such as `srt,vtt`. File extensions such as `txt` are also accepted. */
 export function readFormats(list: string): Format[] {
   return [...new Set(list.split(',').map(name => readFormat(name.trim())))]
 }

@@ -4,7 +4,7 @@ import { interruptedCode } from '../failure.ts'
 import { handleStopSignals } from '../stop-signals.ts'
 
 /**
- * Calls `work` with an AbortSignal. The first Ctrl-C, SIGTERM or SIGHUP aborts the work. A later Ctrl-C or SIGTERM ends
+ * Calls `work` with an AbortSignal, which the first Ctrl-C, SIGTERM or SIGHUP aborts. A later Ctrl-C or SIGTERM ends
  * the process immediately.
  */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {

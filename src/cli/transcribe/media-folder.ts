@@ -7,9 +7,9 @@ import { causeOf } from '../unwritable.ts'
 import type { Listed } from './source.ts'
 
 /**
- * Lists the media files of a folder, sorted by name. The file extension marks a media file. If `recursive` is true,
- * includes folders inside. Leaves out hidden, broken and circular entries. An unreadable folder or link is listed as a
- * problem. Each folder is read once, even if several links lead to it.
+ * Lists the media files of a folder, sorted by name. A media file has the extension of a media format. If `recursive`
+ * is true, includes folders inside. Leaves out hidden files and folders, and broken or circular links. Reports an
+ * unreadable folder or link as a problem. Reads each folder once, even if several links lead to it.
  */
 export function mediaIn(folder: string, recursive: boolean): Listed {
   const listed: Listed = { sources: [], problems: [] }

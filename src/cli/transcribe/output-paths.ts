@@ -12,10 +12,7 @@ import type { Source } from './source.ts'
 
 export type Output = { format: Format; path: string }
 
-/**
- * The target of transcripts: a folder, or one file. If `folder` and `file` are both null, transcripts are written to
- * stdout.
- */
+/** The target of transcripts: a folder or one file. If both are null, transcripts are written to stdout. */
 export type Target = { folder: string | null; file: string | null; formats: Format[] }
 
 const extensions = formatNames.map(name => `.${formats[name].extension}`).join(', ')
@@ -73,9 +70,9 @@ export function openTarget({ folder, file }: Target): void {
 }
 
 /**
- * Plans the output files of all sources. A file usually has the name of its source, without its extension. Sources that
- * differ only in their extensions keep them, as in `talk.mp3.txt`. Sources with equal names in different folders also
- * get their folders in the name, or the host and path of an address. If these are equal too, a hash is added.
+ * Plans the output files of all sources. A file usually has the name of its source, without the extension. The
+ * extension stays if two sources differ only in it, as in `talk.mp3.txt`. Equal names in different folders get their
+ * folders, or the host and path of an address. If these are equal too, a hash is added.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
   const { folder, file, formats: chosen } = target

@@ -1,5 +1,5 @@
 // The output of the command `transcribe` on stderr. On a terminal, it is a progress bar below the recognised text.
-// Otherwise, a line is printed for each further tenth of a long recording, at most every `terminalReportEveryMs`. Each
+// Otherwise, it is a line for each further tenth of a long recording, at most every `terminalReportEveryMs`. Each
 // finished recording gets one more line. With --quiet, only errors, warnings and engine notes are shown.
 
 import { visible } from '../../base/visible.ts'
@@ -8,12 +8,12 @@ import { barOf, openBar } from '../bar.ts'
 import { terminal } from '../terminal.ts'
 
 export type Screen = {
-  /** Shows a text about what the command is doing. Does nothing with --quiet, or if stderr is not a terminal. */
+  /** Shows what the command is doing. Does nothing with --quiet, or if stderr is not a terminal. */
   status(text: string): void
   progress(seconds: number, total: number): void
   /** Prints a line that stays on the screen: the progress bar does not overwrite this line. */
   line(text: string): void
-  /** Shows a text that was recognised in the recording. Does nothing with --quiet, or if stderr is not a terminal. */
+  /** Shows a recognised text. Does nothing with --quiet, or if stderr is not a terminal. */
   heard(text: string): void
   end(): void
 }
@@ -54,9 +54,9 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
 }
 
 /**
- * Returns a text about the progress, such as `41 %, 12:30 of 29:48, 6.4×, 2:41 left`. All fields are in seconds.
- * `total` is the expected duration, so `seconds` of finished recording may exceed it. `elapsed` is the time of the
- * work.
+ * Returns a text about the progress, such as `41 %, 12:30 of 29:48, 6.4×, 2:41 left`. The fields are in seconds: the
+ * finished part of the recording, its expected duration, and the time of the work. The recording can be a little longer
+ * than expected.
  */
 export function progressText(progress: { seconds: number; total: number; elapsed: number }): string {
   const { total, elapsed } = progress
@@ -74,7 +74,7 @@ export function speedOf(seconds: number, elapsed: number): string {
   return `${clock(seconds)} in ${clock(elapsed)} (${(seconds / Math.max(elapsed, 0.001)).toFixed(1)}×)`
 }
 
-/** Formats a time in seconds as `7:53`. A time of one hour or more is formatted as `1:02:03`. */
+/** Formats seconds as `7:53`, or as `1:02:03` from one hour on. */
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds)
   const two = (part: number) => String(part).padStart(2, '0')

@@ -1,4 +1,4 @@
-// Handles the options --from and --to: only the part of a recording between these two times is transcribed.
+// Handles the options --from and --to, which select a part of a recording.
 
 import type { TranscribeInput } from '../../engine/request.ts'
 import { JobFailure } from '../../errors.ts'
@@ -6,17 +6,14 @@ import type { SpeakerTurn, Transcript } from '../../transcripts/transcript.ts'
 import { UsageError } from '../failure.ts'
 import type { TaskValues } from './task-options.ts'
 
-/**
- * The part of the recording to transcribe, in milliseconds. `toMs` is null if the part lasts until the end of the
- * recording.
- */
+/** The part of the recording to transcribe, in milliseconds. `toMs` is null for the end of the recording. */
 export type Section = { fromMs: number; toMs: number | null }
 
 export type Part = Pick<TranscribeInput, 'durationMs' | 'section'>
 
 /**
- * Returns the part of a recording that --from and --to select. `durationMs` is that of the whole recording. Throws if
- * the recording ends before the part begins.
+ * Returns the part of a recording that --from and --to select. `durationMs` is the duration of the whole recording.
+ * Throws if the recording ends before the part begins.
  */
 export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   if (fromMs >= durationMs) {
@@ -28,10 +25,7 @@ export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   return { durationMs: section.toMs - section.fromMs, section }
 }
 
-/**
- * Converts the times of a transcript, which count from the section's start. They then count from the start of the
- * recording, so that subtitles fit it.
- */
+/** Adds the start of the section to the times of a transcript. The times then count from the start of the recording. */
 export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromMs'>): Transcript {
   if (fromMs === 0) return transcript
   const utterances = transcript.utterances.map(each => ({
@@ -41,9 +35,7 @@ export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromM
   return { ...transcript, utterances }
 }
 
-/**
- * Converts the times of turns, which count from the section's start. They then count from the start of the recording.
- */
+/** Adds the start of the section to the times of the turns. The times then count from the start of the recording. */
 export function shiftedTurns(
   turns: readonly SpeakerTurn[],
   { fromMs }: Pick<Section, 'fromMs'>,

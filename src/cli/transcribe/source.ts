@@ -53,7 +53,7 @@ export function keyOf({ kind, place }: Source): string {
 export const notUtf8 = 'the name of the file is not UTF-8: rename the file'
 
 /**
- * Returns true if the name of a file has bytes that are not UTF-8. Each of them is U+FFFD in the text `place`, so no
+ * Returns true if the name of a file has bytes that are not UTF-8. In the text `place`, each such byte is U+FFFD, so no
  * file with this name is found.
  */
 export function isNotUtf8(place: string): boolean {
