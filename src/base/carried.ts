@@ -94,8 +94,8 @@ export function nativeEnvironment(): Record<string, string> {
 }
 
 /**
- * Unpacks the files that are embedded in the program, if one is missing or truncated on the disk. Uses a child process.
- * Rejects if the target folder cannot be written. Does nothing in a checkout.
+ * Unpacks the embedded files of the program in a child process, if one is missing or truncated on the disk. Rejects if
+ * the target folder cannot be written. Does nothing in a checkout.
  */
 export async function unpackCarried(): Promise<void> {
   if (carried === null || isUnpacked(nativeHome(), carried)) return

@@ -1,6 +1,6 @@
 // The list of the carried files in the built program: libraries, models and other files that native code opens by path.
 // `hash` is the hash over these files. `files` has their paths in the project. The build (scripts/build.ts) replaces
-// this list. In a checkout, it is null.
+// this list. In a checkout, the list is null.
 
 /**
  * A carried file. `inside` is the path of its copy in the program. A copy whose path ends in .zst is compressed.

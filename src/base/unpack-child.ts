@@ -1,5 +1,5 @@
-// Unpacks the files that are embedded in the program, in a child process. Unpacking takes a second and much memory,
-// which is free again when the child process ends.
+// Unpacks the embedded files of the program in a child process. Unpacking takes a second and much memory, which is free
+// again when the child process ends.
 
 import { spawnChild } from './spawn-child.ts'
 

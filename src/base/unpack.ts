@@ -1,6 +1,5 @@
-// Unpacks the files that are embedded in the program into a folder. The folder's name is the hash of these files, so
-// each version is unpacked only once. Files that were later removed or truncated, for example in /tmp, are unpacked
-// again.
+// Unpacks the embedded files of the program into a folder. The folder's name is the hash of these files, so each
+// version is unpacked only once. Files that were later removed or truncated, for example in /tmp, are unpacked again.
 
 import {
   existsSync,

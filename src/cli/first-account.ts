@@ -12,8 +12,8 @@ import { limits } from '../limits.ts'
 import type { Running } from '../service.ts'
 
 /**
- * Creates an account at the first start of the server, and calls `show` with its API key. If `show` throws, there is no
- * account, because its key cannot be shown again. Returns false if the database already has an account.
+ * Creates an account at the first start of the server, and calls `show` with its API key. If `show` throws, the account
+ * is not created, because its key cannot be shown again. Returns false if the database already has an account.
  */
 export function createFirstAccount(
   { service: { db, secrets } }: Pick<Running, 'service'>,

@@ -71,7 +71,7 @@ export function openTarget({ folder, file }: Target): void {
 
 /**
  * Plans the output files of all sources. A file usually has the name of its source, without the extension. The
- * extension stays if two sources differ only in it, as in `talk.mp3.txt`. Equal names in different folders get their
+ * extension stays if two names differ only in it, as in `talk.mp3.txt`. Equal names from different folders also get the
  * folders, or the host and path of an address. If these are equal too, a hash is added.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {

@@ -20,8 +20,8 @@ export type Work = {
   outputs: Output[]
   screen: Screen
   /**
-   * True if no other source is transcribed at the same time. Only then does the screen show the text during the
-   * recognition, because lines of several sources would be mixed.
+   * True if no other source is transcribed at the same time. If true, the screen shows the text during the recognition.
+   * Otherwise the lines of several sources would be mixed.
    */
   isAlone: boolean
   utterances: Utterance[]
