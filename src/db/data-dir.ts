@@ -1,5 +1,5 @@
-// Opens the data folder, which contains the database, the secret, the media and other files of the service. At most one
-// server may use a data folder.
+// The data folder: the database, the secret, the media and other files of the service. At most one server may use a
+// data folder.
 
 import {
   accessSync,
@@ -19,17 +19,16 @@ import { secretPath } from '../base/seal.ts'
 import { databaseFiles, databasePath } from './db.ts'
 
 /**
- * Matches the names of files and folders that a data folder may contain, except drafts. `lost+found` is a folder in the
- * root of many file systems.
+ * Matches the names that a data folder may contain, except drafts. Many file systems have the folder `lost+found` in
+ * their root.
  */
 const ownNames =
   /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder if it does not exist. Only the owner of the folder may enter it. Throws if the folder has no
- * database but contains files of another program. Also throws if the folder has no database but contains media files,
- * because the server removes media files that its database does not list. If `restoring` is true, media files are
- * allowed: the caller then restores a database that lists these media files.
+ * Creates the data folder if it does not exist, and lets only its owner enter it. Throws if a folder without a database
+ * contains foreign files, or contains media files while `restoring` is false. A server with a new database would delete
+ * these media files, because that database does not list them.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
@@ -44,8 +43,8 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
 }
 
 /**
- * Returns true if the data folder has a database with content. The write-ahead log is checked too: soon after the first
- * start, the database file may be empty, and all content may still be in the log.
+ * Returns true if the data folder has a database with content. Soon after the first start, all content may still be in
+ * the write-ahead log.
  */
 export function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir)
@@ -53,10 +52,8 @@ export function hasDatabase(dataDir: string): boolean {
 }
 
 /**
- * Throws if this process may not read and write the files of the database, or may not read the secret: the file system
- * is read-only, or the user of this process has no right to do so. Write access is needed even for reading, because
- * SQLite then writes files beside the database. SQLite's own messages do not name the file. The secret is never written
- * again, so it needs no write access.
+ * Throws if this process may not read and write the files of the database, or may not read the secret. SQLite needs
+ * write access even for reading. The errors of SQLite do not name the file.
  */
 export function requireAccess(dataDir: string): void {
   for (const path of databaseFiles(dataDir)) tryAccess(path, constants.R_OK | constants.W_OK)
@@ -90,8 +87,8 @@ const refusals: Record<string, (path: string) => string> = {
 }
 
 /**
- * Throws if the folder has no database but contains files of another program. Only one user may enter a data folder, so
- * all other users would lose their access to these files.
+ * Throws if the folder has no database but contains files of another program. Only the owner may enter a data folder:
+ * all other users would lose access to these files.
  */
 export function requireNothingForeign(dataDir: string): void {
   if (!existsSync(dataDir) || hasDatabase(dataDir)) return
@@ -110,7 +107,7 @@ function requireNoMedia(dataDir: string): void {
 
 /**
  * Returns true if the folder is a symbolic link. Several servers may share a linked folder, so it may contain media of
- * other servers. From a linked folder, a server removes only files that its own database lists.
+ * another server.
  */
 function isLink(folder: string): boolean {
   return lstatSync(folder).isSymbolicLink()

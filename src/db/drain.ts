@@ -1,10 +1,8 @@
-// A drain: copies the changes in the write-ahead log into the database file, and waits for the disk outside the event
-// loop. SQLite itself would flush the log and the database file on the event loop, which takes 4 to 20 ms.
+// A drain copies the write-ahead log into the database file, and flushes both files outside the event loop. A flush by
+// SQLite itself blocks the event loop for 4 to 20 ms.
 //
-// A drain first opens a reader: a connection with a read transaction. As long as the reader is open, SQLite copies only
-// changes that were in the log when the transaction began, and does not overwrite these changes in the log. The drain
-// closes the reader after the database file is flushed. So if a power cut occurs before this flush, the log still has
-// all copied changes.
+// A drain holds a connection with a read transaction until the database file is flushed. Meanwhile, SQLite does not
+// overwrite the copied changes in the log. A power cut before the flush therefore loses no change.
 
 import { Database } from 'bun:sqlite'
 import { errorFields, log } from '../base/log.ts'
@@ -12,21 +10,18 @@ import type { Flusher } from './flush.ts'
 
 export type Drain = {
   /**
-   * Copies the changes that are in the write-ahead log at the time of this call into the database file. Resolves when
-   * the database file with these changes is flushed to the disk. Also resolves if a step fails: the changes then stay
-   * in the log. After a failed flush of the database file, does nothing.
+   * Copies the changes that are now in the write-ahead log into the database file. Resolves when the database file is
+   * flushed to the disk. Also resolves if a step fails: the changes then stay in the log. Does nothing after a failed
+   * flush of the database file.
    */
   run(): Promise<void>
-  /**
-   * Returns true while the database file may have content that is not flushed to the disk yet: during a drain, and
-   * after a failed flush of the database file.
-   */
+  /** Returns true while the database file may have unflushed content: during a drain, and after a failed flush. */
   isRunning(): boolean
 }
 
 /**
- * Creates a drain, which copies the write-ahead log into the database file. `path` is the path of the database, and
- * `sql` is an open connection to it. `wal` flushes the write-ahead log, and `file` flushes the database file.
+ * Creates a drain. `sql` is an open connection to the database at `path`. `wal` flushes the write-ahead log, and `file`
+ * flushes the database file.
  */
 export function openDrain(
   sql: Database,
@@ -36,7 +31,7 @@ export function openDrain(
   const readers = new Set<Database>()
   let flushFailed = false
 
-  /** Flushes the database file. If that fails, the open readers of the drains must stay open. */
+  /** Flushes the database file. After a failed flush, the readers must stay open. */
   async function flushFile(): Promise<void> {
     file.written()
     try {
@@ -57,12 +52,12 @@ export function openDrain(
         moveLog(sql)
         await flushFile()
       } catch (error) {
-        // If copying fails, SQLite counts no change as copied, and so keeps all changes in the log without this reader.
+        // SQLite then counts no change as copied, and keeps all changes in the log even after the reader is closed.
         log.warn('write-ahead log not moved', errorFields(error))
       }
-      // After a failed flush, the operating system may have discarded the content of the database file, and a second
-      // flush would then succeed without writing it. SQLite counts the changes as copied, and does not copy them again
-      // until the server restarts. So the reader stays open, and the log grows until then.
+      // After a failed flush, the operating system may discard unwritten content, and a second flush may succeed
+      // without writing it. SQLite counts the changes as copied until the server restarts. The open reader therefore
+      // keeps the changes in the log, which grows until the restart.
       if (flushFailed) return
       readers.delete(reader)
       reader.close()
@@ -72,9 +67,8 @@ export function openDrain(
 }
 
 /**
- * Opens a connection with a read transaction. The transaction can read what is in the write-ahead log now. As long as
- * the connection is open, SQLite keeps this content in the log. Returns null if the connection cannot be opened, for
- * example because the process has no free file descriptor.
+ * Opens a connection with a read transaction. As long as the connection is open, SQLite keeps the present content of
+ * the write-ahead log. Returns null if the connection cannot be opened, for example without a free file descriptor.
  */
 function openReader(path: string): Database | null {
   let reader: Database | null = null
@@ -89,7 +83,7 @@ function openReader(path: string): Database | null {
   }
 }
 
-/** Copies the content of the write-ahead log into the database file, without flushing the database file to the disk. */
+/** Copies the write-ahead log into the database file, without a flush of the database file. */
 function moveLog(sql: Database): void {
   const before = sql.query<{ synchronous: number }, []>('pragma synchronous').get()
   sql.run('pragma synchronous = off')

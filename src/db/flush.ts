@@ -1,5 +1,5 @@
-// Group commit: transactions that are committed at about the same time share one flush of the write-ahead log. The
-// flush runs on the thread pool, so the server can answer requests during the flush.
+// Group commit: transactions committed at about the same time share one flush of the write-ahead log. The flush runs on
+// the thread pool, and does not block the server.
 
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const dataSync = promisify(fdatasync)
 
 export type Flusher = {
-  /** Must be called after each write to the file that this flusher flushes. */
+  /** Must be called after each write to the file. */
   written(): void
   /** Resolves when all writes before this call are flushed to the disk. */
   flush(): Promise<void>
@@ -15,16 +15,14 @@ export type Flusher = {
 }
 
 /**
- * Creates the flusher of the file at `path`. The first flush opens the file, and the file stays open until `close`. So
- * the file must exist at the first flush, and must not be replaced by another file later.
+ * Creates the flusher of the file at `path`. The file must exist at the first flush, and must not be replaced before
+ * `close`.
  */
 export function openFlusher(path: string, sync: (file: number) => Promise<void> = dataSync): Flusher {
   let file: number | null = null
   let writes = 0
   let flushedWrites = 0
-  /**
-   * The latest flush: the waiting flush if there is one, otherwise the flush that is running or was the last to end.
-   */
+  /** The waiting flush. If none waits, the flush that began last. */
   let last: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | null = null
 
@@ -42,7 +40,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
     },
     async flush() {
       if (flushedWrites === writes) return
-      // A flush that is running may have begun before the last write. So one more flush must follow the running flush.
+      // A running flush may have begun before the last write, so one more flush must follow.
       waiting ??= last.then(flushNow, flushNow)
       last = waiting
       await waiting

@@ -1,23 +1,21 @@
-// The lease files. Several servers share a folder, and each server also has its own database. Only the server that
-// holds the newest lease may write to its own database (see lease.ts). Each time a server takes the lease, it makes a
-// new lease, with a file of its own in the shared folder. The name of the file contains the number of the lease, which
-// is called its generation.
+// The lease files in a folder that several servers share. Only the server that holds the newest lease may write to its
+// own database (see lease.ts). Each lease has a file of its own. The name of the file contains the number of the lease,
+// called its generation.
 
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { draftPath } from '../base/draft-names.ts'
 import { placeFile } from '../base/whole-file.ts'
 
-/** The content of a lease file. */
 export type Content = {
   /** The name of the server that has this lease. Null until the server has confirmed that its database is the latest. */
   holder: string | null
-  /** Each renewal changes this number, so that other servers see that the holder is alive. */
+  /** Each renewal increases this number, so that other servers see that the holder is alive. */
   beat: number
   isReleased: boolean
   /**
-   * The server that was the last to confirm its database before this lease. Null if no server did. Undefined if this is
-   * not known: an older program wrote this lease or one before it, or the file is not complete.
+   * The last server that confirmed its database before this lease, or null if no server did. Undefined if not known: an
+   * older program wrote a lease, or the file is incomplete.
    */
   lastHolder?: string | null | undefined
 }
@@ -34,7 +32,7 @@ export async function findGeneration(folder: string): Promise<number> {
   return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))
 }
 
-/** Parses the content of a lease file. If the file is not completely written, the result names no holder. */
+/** Parses the content of a lease file. An incompletely written file gives `unnamed`. */
 export function contentOf(text: string): Content {
   return text.endsWith('}') ? (JSON.parse(text) as Content) : unnamed
 }
@@ -49,8 +47,8 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Writes `text` to a draft beside `path`, and then calls `move`, which gives the draft its final name. On a full disk,
- * the write fails. The draft is then removed, so that a server that tries again and again leaves no files.
+ * Writes `text` to a draft beside `path`, and then calls `move`, which gives the draft its final name. Removes the
+ * draft after an error, such as a full disk.
  */
 async function writeDraft(path: string, text: string, move: (draft: string) => unknown): Promise<void> {
   const draft = draftPath(path)

@@ -1,7 +1,6 @@
-// A lease in a folder that several servers share. Each server also has its own database. Only the server that holds the
-// lease may write to its own database. The holder renews the lease at short intervals. If the renewals stop, another
-// server takes the lease. Each lease has a number, its generation. The generation of a new lease is higher by 1 than
-// the generation of the previous lease.
+// A lease in a folder that several servers share. Each server has its own database, and may write to it only while the
+// server holds the lease. The holder renews the lease at short intervals. If the renewals stop, another server takes a
+// new lease. The number of a lease, its generation, is higher by 1 than the number of the lease before it.
 
 import { readFile, rm } from 'node:fs/promises'
 import { limits } from '../limits.ts'
@@ -20,50 +19,45 @@ export type LeaseOptions = {
   folder: string
   /** The name of this server in the lease: the id of its data folder. */
   holder: string
-  /** If the holder has not renewed the lease for this time, in milliseconds, another server may take the lease. */
+  /** The time in milliseconds without a renewal after which another server may take the lease. */
   afterMs: number
-  /**
-   * A monotonic clock in milliseconds. Each server uses its own clock, and the times of two servers are never compared.
-   */
+  /** A monotonic clock in milliseconds. The times of two servers are never compared. */
   monotonic: Clock
 }
 
 export type Lease = {
   generation: number
-  /** The lease before this lease. If this lease is the first one in the folder, `last.generation` is 0. */
+  /** The lease before this lease. The first lease in the folder has a `last.generation` of 0. */
   last: Found
   /**
-   * Returns true if the last renewal is at most half of `afterMs` ago. Otherwise, this server must not write to the
-   * database. After `afterMs` without a renewal, another server can take the lease.
+   * Returns true if the last renewal is at most half of `afterMs` ago. Otherwise, this server must not write to its
+   * database, because another server could soon take the lease.
    */
   isValid(): boolean
   /**
-   * Renews the lease. Returns false if another server has taken a lease with a higher generation. While a renewal is
-   * running, a further call returns the result of this renewal. If each call started a renewal, many renewals would
-   * wait for a slow folder. A renewal is valid from the time of its call, so one that waited long could be too old.
+   * Renews the lease. Returns false if another server has taken a newer lease. A call during a renewal returns the
+   * result of the running renewal, because many renewals would block a slow folder.
    */
   renew(): Promise<boolean>
   /**
-   * Writes the name of this server into the lease file. (When a server takes the lease, it creates the file without a
-   * name.) Must be called only when this server has the latest database. Returns false if another server has taken a
-   * lease with a higher generation.
+   * Writes the name of this server into the lease file, which is created without a name. Must be called only when this
+   * server has the latest database. Returns false if another server has taken a newer lease.
    */
   own(): Promise<boolean>
-  /** Gives up the lease, so that another server can take the lease at once. */
+  /** Gives up the lease: another server can take a new lease at once. */
   release(): Promise<boolean>
 }
 
 /**
- * A lease that was found in the folder. `holder` is the server that was the last to confirm that its database is the
- * latest one, with this lease or with one before it. It is null if no server did, and undefined if it is not known.
+ * A lease that was found in the folder. `holder` is the last server that confirmed, in this lease or an earlier one,
+ * that it has the latest database. Null if no server did, and undefined if not known.
  */
 export type Found = { generation: number; holder: string | null | undefined }
 
 /**
- * Returns a function that tries to take the lease. The caller must call this function repeatedly. The function returns
- * null as long as another server may hold the lease. When the lease is free, the function calls `onFree` with the
- * previous lease, and then takes the lease. If another server takes the lease at the same moment, the function also
- * returns null.
+ * Returns a function that tries to take the lease, and that the caller must call repeatedly. The function returns null
+ * as long as another server may hold the lease. When the lease is free, the function calls `onFree` with the previous
+ * lease, and then takes a new lease. Also returns null if another server takes the lease at the same moment.
  */
 export function openLease(
   options: LeaseOptions,
@@ -86,8 +80,8 @@ export function openLease(
 }
 
 /**
- * Returns true if a server with the name `holder` renews the lease at this moment. Returns false at once if no such
- * server holds the lease, or if it has released the lease.
+ * Returns true if a server with the name `holder` is now renewing the lease. Returns false at once if no such server
+ * holds the lease, or if the lease is released.
  */
 export async function isRenewedBy({
   folder,
@@ -98,9 +92,9 @@ export async function isRenewedBy({
   let { text } = seen
   const last = contentOf(text)
   if (last.holder !== holder || last.isReleased) return false
-  // The last renewal of a server that was killed may become visible late, so one renewal is not enough.
+  // The last renewal of a killed server may become visible late, so one renewal is not enough.
   for (let renewals = 0; renewals < 2; renewals++) {
-    // Twice the time between two renewals, so that one of them may be late.
+    // Twice the renewal interval, so that one renewal may be late.
     await Bun.sleep((2 * afterMs) / limits.standbyLooks)
     const now = await readLast(folder)
     if (now.generation !== generation || now.text === text) return false
@@ -109,7 +103,7 @@ export async function isRenewedBy({
   return true
 }
 
-/** Reads the latest lease in the folder. If the folder has no lease, the generation is 0, and the text is empty. */
+/** Reads the latest lease in the folder. Without a lease, the generation is 0, and the text is empty. */
 async function readLast(folder: string): Promise<{ generation: number; text: string }> {
   const generation = await findGeneration(folder)
   return { generation, text: generation === 0 ? '' : await readFile(pathOf(folder, generation), 'utf8') }
@@ -124,17 +118,16 @@ async function take(
   let content: Content = { ...unnamed, lastHolder: last.holder }
   let renewedAt = monotonic()
   try {
-    // If several servers create this file at the same time, only one of them succeeds. The file is created with its
-    // content in one step. A server that ended between two steps would leave an empty file, which does not name the
-    // last holder. The last holder would then replace its own database with an older copy.
+    // If several servers create this file at the same time, only one succeeds. The file must never be empty: it names
+    // the last holder. Without this name, the last holder would replace its own database with an older copy.
     await createFile(path, JSON.stringify(content))
   } catch (error) {
     if (Object(error).code === 'EEXIST') return null
     throw error
   }
   /**
-   * The last write to the lease file. Each write starts after the end of the previous write. If two writes ran at the
-   * same time, the content of the earlier write could stay in the file.
+   * The last write to the lease file. Writes run one after the other: of two writes at the same time, the earlier one
+   * could win.
    */
   let writing: Promise<unknown> = Promise.resolve()
   const write = (change: Partial<Content>) => {

@@ -1,5 +1,4 @@
-// Applies the numbered migrations to the database, each migration once and in order. A migration is applied and
-// recorded as done in the same transaction.
+// Applies the numbered migrations to the database, each one once and in order.
 
 import type { Database } from 'bun:sqlite'
 import init from './migrations/001_init.sql' with { type: 'text' }
@@ -35,10 +34,7 @@ import status from './migrations/030_status.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
-/**
- * The migrations of the released program. The text of a migration never changes: a later change of the database is a
- * further migration.
- */
+/** The migrations of the released program. The text of a released migration must never change. */
 const shipped: Migration[] = [
   { name: '001_init', sql: init },
   { name: '002_media_of_account', sql: mediaOfAccount },
@@ -82,8 +78,8 @@ export function migrate(sql: Database, nowMs: number, migrations: Migration[] = 
 }
 
 /**
- * Returns the names of the migrations that the database has. Throws if this program does not know one of them, because
- * a newer program has then changed the database.
+ * Returns the names of the migrations that the database has. Throws if one of them is unknown, because a newer program
+ * has then changed the database.
  */
 export function listApplied(sql: Database, migrations: Migration[] = shipped): string[] {
   const applied = sql.query<{ name: string }, []>('select name from migrations order by name').all()
@@ -97,10 +93,7 @@ export function isNew(sql: Database): boolean {
   return sql.query("select 1 from sqlite_schema where name = 'migrations'").get() === null
 }
 
-/**
- * Returns true if the database lacks migrations because it is of an older program. Returns false if the database is
- * new.
- */
+/** Returns true if the database lacks migrations because an older program made it. Returns false for a new database. */
 export function isOfOlderProgram(sql: Database): boolean {
   return !isNew(sql) && listApplied(sql).length < shipped.length
 }

@@ -3,10 +3,8 @@ import type { Db } from './db.ts'
 import { type DbOptions, openDb } from './open-db.ts'
 
 /**
- * Opens the database for a command, also while a server runs. Throws if an older program made the database and a server
- * holds the lock of the data folder: the migrations would change tables that this server may use. A new database is
- * made even while a server holds the lock: such a server waits as the second one of a pair, and its data folder has no
- * database yet.
+ * Opens the database for a command, also while a server runs. Throws if a server runs and an older program made the
+ * database: the migrations would change tables that this server may use.
  */
 export function openBeside(dataDir: string, options: DbOptions = {}): Db {
   const beforeMigrations = () => {

@@ -16,41 +16,34 @@ export type DbOptions = {
   clock?: Clock
   uptime?: Clock
   /**
-   * SQLite's setting `synchronous`. With `normal`, the last transactions may be lost in a power cut, but each
-   * transaction is kept or lost as a whole. Code that must not lose a transaction awaits `durable`. With `full`, each
-   * commit blocks the process until the disk has written the commit: 80 commits a second in a measurement, instead of
-   * 700 with `normal`.
+   * SQLite's setting `synchronous`. With `normal`, a power cut may delete the last transactions, but each transaction
+   * is kept or lost as a whole. With `full`, each commit blocks the process until the disk has written the commit. In a
+   * measurement, `full` reached 80 commits a second, and `normal` 700.
    */
   synchronous?: 'normal' | 'full'
   /**
-   * The maximum time for which a write waits for another process, in milliseconds. The whole process is blocked while a
-   * write waits.
+   * The maximum time, in milliseconds, for which a write waits for another process. A waiting write blocks this whole
+   * process.
    */
   busyMs?: number
-  /**
-   * A function that is called before each write. If this server may no longer write to the database, the function ends
-   * the process.
-   */
+  /** Called before each write. Ends the process if this server may no longer write to the database. */
   onWrite?: () => void
-  /** A function that is called before migrations are applied to a database of an older program. It may throw. */
+  /** Called before migrations are applied to a database of an older program. May throw. */
   beforeMigrations?: () => void
 }
 
-/**
- * The application id in the header of the SQLite file: the bytes of the text `sten`. It marks the file as a database of
- * steno.
- */
+/** The bytes of the text `sten`. In the header of an SQLite file, this id marks a database of steno. */
 const applicationId = 0x7374656e
 
 /**
- * The number of prepared statements that are kept for each open database. The program has about 250 statements, and
- * SQLite takes longer to prepare most of them than to run them. Bun would keep only the last 20.
+ * The maximum number of prepared statements that are kept for each open database. Bun's default is 20, and the program
+ * has about 250 statements. SQLite takes longer to prepare most of them than to run them.
  */
 Database.MAX_QUERY_CACHE_SIZE = 500
 
 /**
- * Opens the database. If that fails because the database is damaged, or because the disk is full or faulty, the error
- * names the database and says what to do.
+ * Opens the database. If the database is damaged, or the disk is full or faulty, the error names the database and says
+ * what to do.
  */
 export function openDb(dataDir: string, options: DbOptions = {}): Db {
   let isUpdated = false
@@ -74,7 +67,7 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
   }
 }
 
-/** Returns an error that says that the database of the data folder is damaged, and how to restore a backup. */
+/** Returns an error that says that the database is damaged, and how to restore a backup. */
 export function damageIn(dataDir: string, cause: unknown): Error {
   return new Error(
     `${databasePath(dataDir)} is damaged: ${reasonOf(cause)}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${dataDir}, then run steno restore`,
@@ -128,8 +121,8 @@ function open(
   function close() {
     flusher.close()
     sql.close()
-    // `fileFlusher` has the database file open, and must close the file last. When a process closes any handle of a
-    // file, the operating system releases all locks that the process has on this file, also the locks of SQLite.
+    // Must be closed last. When a process closes any handle of a file, the operating system releases all locks of the
+    // process on this file, also SQLite's locks.
     fileFlusher.close()
   }
   try {
@@ -138,7 +131,7 @@ function open(
       migrate(sql, now())
     })
   } catch (error) {
-    // When the last connection is closed, SQLite removes the write-ahead log, which may have filled the disk.
+    // When the last connection is closed, SQLite removes the write-ahead log, which may fill the disk.
     close()
     throw error
   }
@@ -158,8 +151,7 @@ function open(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint(waitMs = 0) {
-      // `isRunning` is true in two cases. During a drain, the drain already copies the write-ahead log into the
-      // database file. After a failed flush of the database file, the write-ahead log must keep its content.
+      // A running drain already moves the write-ahead log. After a failed flush, the log must keep its content.
       if (drain.isRunning()) return
       const before = sql.query<{ timeout: number }, []>('pragma busy_timeout').get()?.timeout ?? busyMs
       sql.run(`pragma busy_timeout = ${waitMs}`)

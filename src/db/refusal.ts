@@ -1,14 +1,13 @@
-// Recognises two kinds of database errors. Errors of the first kind may be temporary: another process holds the write
-// lock, the disk is full, or the disk reports an error. The other kind is a damaged database file.
+// Recognises two kinds of database errors. A refusal may be temporary: another process holds the write lock, or the
+// disk is full or reports an error. The second kind is a damaged database file.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 
 export type Refusal = 'busy' | 'full' | 'disk error'
 
 /**
- * Returns the reason of a temporary database error: `busy` if another process holds the write lock, `full` if the disk
- * is full, and `disk error` if it reports another error, for example because it is read-only. Returns null for any
- * other error.
+ * Returns the reason of an error that may be temporary. `busy`: another process holds the write lock. `full`: the disk
+ * is full. `disk error`: the disk reports another error. Returns null for any other error.
  */
 export function refusalOf(error: unknown): Refusal | null {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
@@ -23,10 +22,9 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
- * Returns a function that runs a write to the database. A write waits up to `busyMs` for the write lock. After a write
- * that timed out, the next writes fail at once if the database is locked. After a write that succeeded, writes wait
- * again. The reason: the server answers no request while a write waits, so only the first write waits for a lock that
- * stays held.
+ * Returns a function that runs a write to the database. A write waits up to `busyMs` for the write lock. After a
+ * timeout, the next writes do not wait, until a write succeeds. The server answers no request while a write waits, so a
+ * lock that stays held must not delay every write.
  */
 export function waitOnce(sql: Database, busyMs: number): <T>(write: () => T) => T {
   let waits = true

@@ -1,14 +1,12 @@
-// Restores a copy of the database in a child process. Checking and copying a large database takes seconds or minutes.
-// The server renews its lease during this time. If it waited as the second one of a pair, it also sends heartbeats to
-// systemd.
+// Restores a copy of the database in a child process. For a large database this takes seconds or minutes, during which
+// the server must renew its lease.
 
 import { selfCommand } from '../base/self.ts'
 import { spawnChild } from '../base/spawn-child.ts'
 
 /**
- * Checks a copy of the database, and restores it into `folder`, which must not exist. Returns the reason if the copy is
- * not intact. Returns null if the copy is restored. Throws if it cannot be restored, for example because the disk is
- * full.
+ * Checks a copy of the database, and restores it into `folder`, which must not exist. Returns null if the copy is
+ * restored, and the reason if the copy is not intact. Throws if another error occurs, such as a full disk.
  */
 export async function restoreInChild(file: string, folder: string): Promise<string | null> {
   const command = selfCommand('restore-copy', `${process.pid}`, file, folder)

@@ -15,7 +15,7 @@ import { restoreInChild } from './restore-child.ts'
 
 export type Settings = { folder: string; dataDir: string; afterMs: number; everyMs: number }
 
-/** Returns the names of the database copies in `folder`, which two servers share. The newest copy is first. */
+/** Returns the names of the database copies in `folder`, newest first. */
 function listCopies(folder: string): string[] {
   return readdirSync(folder)
     .filter(name => /^copy-\d{8}-\d{8}\.db$/.test(name))
@@ -34,8 +34,8 @@ function withoutCopy(folder: string): Error {
 }
 
 /**
- * Restores the newest intact copy of the database from the shared folder. Throws if no copy is intact. The previous
- * database of this server stays in the data folder under another name.
+ * Restores the newest intact copy of the database from the shared folder. Keeps the previous database in the data
+ * folder under another name. Throws if no copy is intact.
  */
 export async function restoreNewest({ folder, dataDir }: Settings, generation: number): Promise<void> {
   removeOldDrafts(dataDir)
@@ -68,9 +68,9 @@ function moveFile(from: string, to: string): void {
 }
 
 /**
- * Returns true if `from` is the secret.key of a database copy, and is equal to the secret.key of the data folder.
- * Throws if these two files differ. Returns false if `from` is another file of the copy, or if the data folder has no
- * secret.key. `to` is the path that the file gets in the data folder.
+ * Returns true if the secret key of a database copy is equal to the secret key of the data folder. Returns false if
+ * `from` is another file, or if the data folder has no secret key. Throws if the two keys differ. `to` is the path of
+ * the file in the data folder.
  */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false
@@ -86,9 +86,8 @@ function setAside(dataDir: string, generation: number): void {
 }
 
 /**
- * Returns the function `copy`, which copies the database into the shared folder. The copy is made in a child process,
- * because copying a large database takes seconds. `copy` returns false if the copy failed. The error is logged and not
- * thrown: the next copy may succeed.
+ * Returns the function `copy`, which copies the database into the shared folder in a child process. Copying a large
+ * database takes seconds. `copy` returns false after an error, and logs the error.
  */
 export function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<boolean> } {
   const digits = (value: number) => `${value}`.padStart(8, '0')

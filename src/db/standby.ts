@@ -1,6 +1,5 @@
-// A pair of servers: one server answers requests, and the other server waits. Both servers use one shared folder, which
-// contains the lease and copies of the database. A server that takes the lease from the other server first restores the
-// newest copy.
+// A pair of servers: one server answers requests, and one server waits. The two servers share a folder with the lease
+// and with copies of the database. When the waiting server takes over, it first restores the newest copy.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,17 +12,16 @@ import { openCopies, requireCopy, restoreNewest, type Settings } from './shared-
 
 type Options = {
   monotonic: Clock
-  /** Called once if this server must wait, because another server holds the lease. */
+  /** Called once if this server must wait because another server holds the lease. */
   onWait: () => void
   /**
-   * Called when this server has lost the lease, and so may no longer write to its database. (Of the servers that use
-   * the same shared folder, only the holder of the lease may write.) This function must end the process.
+   * Called when this server has lost the lease. Must end the process, because this server may no longer write to its
+   * database.
    */
   onLost: () => void
   /**
-   * Called before this server takes the lease in order to serve with its own database. Throws if it cannot serve with
-   * this database. It then takes no lease. Otherwise each of its starts would take the lease again, and the other
-   * server would wait without an end.
+   * Called before this server takes the lease to serve with its own database. Throws if this database is unusable: the
+   * server then takes no lease, and the other server of the pair can take over.
    */
   requireOwn?: () => void
 }
@@ -34,21 +32,20 @@ export type Standby = {
    */
   check(): void
   /**
-   * Starts to copy the database at intervals into the folder that both servers of the pair share. Resolves when the
-   * first copy is complete or has failed.
+   * Starts to copy the database into the shared folder at intervals. Resolves when the first copy is complete or has
+   * failed.
    */
   startCopies(): Promise<void>
   /**
-   * Makes a last copy of the database, and releases the lease, so that another server may take the lease at once. If
-   * the copy fails, the lease is not released: this server can then start again with its own, newer database.
+   * Makes a last copy of the database, and releases the lease for another server. If the copy fails, the lease is not
+   * released: this server can then start again with its own, newer database.
    */
   close(): Promise<void>
 }
 
 /**
- * Waits until this server gets the lease, which allows only one server at a time to write to its database. If another
- * server was the last to serve, or if this is not known, restores the newest copy of that server's database from the
- * shared folder. The caller must hold the lock of the data folder.
+ * Waits until this server gets the lease, which allows one server to write to its database. If another server may have
+ * served last, restores the newest copy of its database. The caller must hold the lock of the data folder.
  */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
   const { folder, afterMs } = settings
@@ -69,8 +66,8 @@ export async function joinStandby(settings: Settings, options: Options): Promise
   const { stop, ...standby } = hold(lease, settings, options)
   try {
     if (isForeign(lease.last)) await restoreNewest(settings, lease.generation)
-    // If this process was suspended for some time, the other server can take the lease. This server must then not write
-    // its name into the lease file.
+    // Another server can take the lease while this process is suspended. This server must then not write its name into
+    // the lease file.
     standby.check()
     await lease.own()
   } catch (error) {
@@ -87,8 +84,7 @@ const withoutCopy = {
 }
 
 /**
- * Renews the lease at intervals. Calls `onLost` when the lease is lost. `stop` ends the renewals without releasing the
- * lease.
+ * Renews the lease at intervals. Calls `onLost` when the lease is lost. `stop` ends the renewals and keeps the lease.
  */
 function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby & { stop(): void } {
   let isLost = false
@@ -136,8 +132,8 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby & 
 }
 
 /**
- * Throws if the shared folder does not contain the file `steno-pair`. If the shared folder is not mounted, an empty
- * local folder is in its place, and only this file shows the difference.
+ * Throws if the shared folder does not contain the file `steno-pair`. Without this file, the folder may be the empty
+ * mount point of a folder that is not mounted.
  */
 function requireMark(folder: string): void {
   const mark = join(folder, 'steno-pair')
@@ -145,12 +141,10 @@ function requireMark(folder: string): void {
 }
 
 /**
- * Returns the id of the data folder. When this server holds the lease in the shared folder, the lease file contains
- * this id as the name of the holder.
+ * Returns the id of the data folder, which names this server as the holder in the lease file.
  *
- * If a server with the same id is serving, this data folder is a copy of the data folder of that server. Under the same
- * name, the two servers would take the lease from each other, and each of them would go on with its own database. So
- * this data folder gets another id: this server then waits, and restores a copy when it takes over.
+ * If a server with the same id is serving, this data folder is a copy of the data folder of that server. Two servers
+ * with the same id would take the lease from each other, so this data folder gets a new id.
  */
 async function ownHolder({ folder, dataDir, afterMs }: Settings): Promise<string> {
   const holder = idOf(dataDir)
@@ -163,7 +157,7 @@ async function ownHolder({ folder, dataDir, afterMs }: Settings): Promise<string
   return idOf(dataDir)
 }
 
-/** Returns the id of the data folder. The first call creates the id. */
+/** Returns the id of the data folder. Creates the id at the first call. */
 function idOf(dataDir: string): string {
   const path = idPath(dataDir)
   if (!existsSync(path)) writeFileSync(path, newId(), { mode: 0o600 })

@@ -3,9 +3,8 @@ import type { Db } from './db.ts'
 import { refusalOf } from './refusal.ts'
 
 /**
- * Runs `write` in a transaction of the database. If another process holds the write lock, retries `write` for at most
- * `databaseBusyMs` milliseconds, and then throws the error. Only `write` is retried: slow work that the caller did
- * before this call is not repeated.
+ * Runs `write` in a transaction. While another process holds the write lock, retries `write` for at most
+ * `databaseBusyMs` milliseconds, and then throws.
  */
 export async function whenUnlocked<Written>(db: Db, write: () => Written): Promise<Written> {
   const lastTryAt = performance.now() + limits.databaseBusyMs
