@@ -1,5 +1,4 @@
-// Starts an engine child process for a single order that needs no loaded speech model, such as the order to make a
-// voice print.
+// Starts an engine child process for one order that needs no speech model, such as making a voice print.
 
 import { nativeEnvironment, unpackCarried } from '../base/carried.ts'
 import { levels, log } from '../base/log.ts'
@@ -8,9 +7,9 @@ import { spawnChild } from '../base/spawn-child.ts'
 import type { Order, Report } from './protocol.ts'
 
 /**
- * Starts an engine process and sends it an order, which is a message with one task. Returns the first report (a message
- * that the process sends back) that is not an event for the log, or null if the process ends without such a report. The
- * process has always ended when this function returns.
+ * Starts an engine process and sends it one order (a message with a task). Returns the first report that is not an
+ * event for the log. Returns null if the process ends without such a report. When this function returns, the process
+ * has ended.
  */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
   await unpackCarried()
@@ -35,19 +34,19 @@ export async function ask(order: Order, signal: AbortSignal): Promise<Report | n
 }
 
 /**
- * Writes an event of an engine process to the log of this process. An event with an unknown level is ignored, because a
- * faulty child process may send any level.
+ * Writes an event of an engine process to the log of this process. Ignores an unknown level, because a faulty child
+ * process may send any level.
  */
 export function writeToLog({ level, event, fields }: Report & { kind: 'log' }, pid: number): void {
   if (levels.includes(level)) log[level](event, { pid, ...fields })
 }
 
 /**
- * Returns the environment of this process without the variables whose names begin with `STENO_` or `HF_`, because they
- * may contain secrets. Adds the variables of `nativeEnvironment`.
+ * Returns the environment of this process, and the variables of `nativeEnvironment`. Leaves out variables whose names
+ * begin with `STENO_` or `HF_`, because they may contain secrets.
  */
 export function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
-  // Disables Bun's own crash report, because it would connect to the network and delay the exit of the process.
+  // Disables Bun's crash report, which would connect to the network and delay the exit of the process.
   return { ...Object.fromEntries(inherited), ...nativeEnvironment(), BUN_ENABLE_CRASH_REPORTING: '0' }
 }

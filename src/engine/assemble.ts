@@ -1,5 +1,4 @@
-// Builds a transcript from the words of a recording, or of one of its channels. The transcript contains the utterances,
-// the labels of the speakers if there is diarization, and times in seconds. Builds the turns of the speakers too.
+// Builds a transcript from the words of a recording, or of one of its channels. Also builds the turns of the speakers.
 
 import { joinTexts } from '../transcripts/join-texts.ts'
 import type { SpeakerTurn, Transcript } from '../transcripts/transcript.ts'
@@ -13,9 +12,9 @@ import type { Timeline } from './who/turns.ts'
 export type RecordingFacts = {
   language: string
   samples: number
-  /** If true, each utterance contains its words. If false, its list of words is empty. */
+  /** If false, the list of words of each utterance is empty. */
   align: boolean
-  /** The turns that diarization found. Null if the caller did not ask for diarization. */
+  /** The turns that diarization found. Null if the caller asked for no diarization. */
   timeline: Timeline | null
 }
 

@@ -1,5 +1,4 @@
-// The usual units of time in the engine: samples (16,000 per second), mel frames (10 ms) and model frames (20 ms).
-// `seconds` converts a number of samples to seconds.
+// The units of time in the engine: samples (16,000 per second), mel frames (10 ms) and model frames (20 ms).
 
 export const sampleRate = 16_000
 export const samplesPerMelFrame = 160
@@ -12,19 +11,15 @@ export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame
 export const framesPerSecond = sampleRate / samplesPerFrame
 /**
- * The number of model frames (20 ms each) for which the voice network gives one frame embedding. The voice network is a
- * small network that reads the output of Whisper's encoder and finds voices in it. A frame embedding is a vector that
- * represents the voice that speaks in these model frames.
+ * The number of model frames (20 ms each) for one frame embedding. A frame embedding is a vector that represents the
+ * voice that speaks in these frames.
  */
 export const framesPerEmbedding = 2
 
 /** The shortest pause, in samples, that ends an utterance even inside a sentence. */
 export const utterancePause = 1.2 * sampleRate
 
-/**
- * Yields one section of the sound, or the whole sound if `section` is missing. Does not read the sound after the
- * section.
- */
+/** Yields one section of the sound, or the whole sound without `section`. Does not read the sound after the section. */
 export async function* cutSection(
   sound: AsyncIterable<Float32Array>,
   section?: { fromMs: number; toMs: number },
@@ -45,8 +40,8 @@ export async function* cutSection(
 }
 
 /**
- * Returns the length of a recording in samples, rounded down to a whole millisecond. The media program rounds the
- * length of a job's media, for which the job is charged, in the same way.
+ * Rounds the length of a recording down to a whole millisecond, as the media program does for the charged length. The
+ * length and the result are in samples.
  */
 export function wholeMilliseconds(samples: number): number {
   return samples - (samples % (sampleRate / 1000))

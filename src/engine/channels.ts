@@ -1,12 +1,12 @@
-// Merges the transcripts of the channels of one recording into one transcript. Each channel is one speaker. If the
-// speech of two channels overlaps in time, the utterances of both channels are kept.
+// Merges the transcripts of the channels of one recording. Each channel is one speaker. Overlapping utterances of two
+// channels are both kept.
 
 import { joinTexts } from '../transcripts/join-texts.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 
 /**
  * Returns one transcript with the utterances of all channels, in order of time. The number of a channel is the number
- * of its speaker. The language of the transcript is the language of the channel with the longest text.
+ * of its speaker. The language is that of the channel with the longest text.
  */
 export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]]): Transcript {
   const main = transcripts.reduce((longest, each) =>

@@ -1,7 +1,6 @@
-// The engine process. It loads models, and runs all its jobs at the same time, so that the windows of short recordings
-// are decoded together. It opens no network connection and no database. It receives its tasks (messages of the type
-// `Order`) from its parent process and sends reports to it, both as IPC messages. The parent process is the server, or
-// a command such as `steno transcribe`.
+// The engine process: loads models, and runs all its jobs at the same time. It opens no network connection and no
+// database. It receives orders from its parent process and sends reports back, both as IPC messages. The parent process
+// is the server, or a command such as `steno transcribe`.
 
 import { getPriority, setPriority } from 'node:os'
 import { passLogTo } from '../base/log.ts'
@@ -18,8 +17,8 @@ import type { Order } from './protocol.ts'
 import { send } from './reports.ts'
 
 export async function engine(): Promise<void> {
-  // A process may lower its priority, but only root may raise it. If the server was started by `nice -n 15`, this
-  // process already has a lower priority than `engineNice`, and keeps this priority.
+  // A larger number is a lower priority. Only root may raise a priority, so a process that has a lower priority than
+  // `engineNice` keeps it.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
   process.on('uncaughtException', endByFault)
@@ -54,16 +53,11 @@ export async function engine(): Promise<void> {
 }
 
 /**
- * Prints the error and ends this engine process. A server then retries each job of this process in another engine
- * process, unless this was already its second try.
+ * Prints the error and ends this engine process.
  *
- * `reportError` prints an error only if `uncaughtException` has no handlers, so the handlers are removed first. There
- * are two cases:
- * - This function is called as a handler of `uncaughtException`. Then `reportError` prints the error and ends the
- *   process with exit code 7. `process.exit` is not reached.
- * - This function is called in another way. Then `reportError` only prints the error, and `process.exit` ends the
- *   process with exit code 1. Without `process.exit`, the process would continue, because its main module waits for a
- *   promise.
+ * `reportError` prints an error only if `uncaughtException` has no handlers, so the handlers are removed first. If this
+ * function is called as a handler of `uncaughtException`, `reportError` also ends the process, with exit code 7.
+ * Otherwise `process.exit` must end the process, because the main module still waits for a promise.
  */
 function endByFault(error: unknown): never {
   process.removeAllListeners('uncaughtException')

@@ -1,6 +1,5 @@
 // Restricts what the engine process may do, before the process loads ONNX Runtime. A restriction that the kernel does
-// not support is left out. The engine process may still read files and start child processes for media files. Each of
-// these child processes restricts itself further.
+// not support is left out. The engine process may still read files and start child processes for media files.
 
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -9,18 +8,16 @@ import type { Config } from '../config.ts'
 import { devicesFor } from './devices.ts'
 
 /**
- * Matches the entries of the data folder that the engine must not read: the secret key, the lock file of the server,
- * the folder with sent mail, and each database. There may be several databases: after the second server of a pair has
- * taken over, its earlier database has a name such as `replaced-1.db`, and an operator may write backups into the
- * folder. Two other kinds of entries may have `.db` in their names: the hash of a compact copy, or the UUID of a draft,
- * may begin with `db`. The pattern excludes them.
+ * Matches the entries of the data folder that the engine must not read: the secret key, the lock file, the folder with
+ * sent mail, and each database. A database may also be a backup, or have a name such as `replaced-1.db`. After `.db`,
+ * the pattern excludes names in which `db` begins the hash of a compact copy or the UUID of a draft.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
 /**
- * Restricts the files that this process may read and write. `dataDir` is the data folder of the server, or null for a
- * command without a server. `folder` is the folder of a model. `writes` is a folder to which this process may write.
+ * Restricts the files that this process may read and write. `dataDir` is the data folder of the server, or null without
+ * a server. `folder` is the folder of a model. This process may write to the folder `writes`.
  */
 export function confineEngine({
   dataDir,
@@ -37,8 +34,8 @@ export function confineEngine({
 }): void {
   const needed = [process.execPath, folder, mediaProgram].filter(path => typeof path === 'string')
   const paths = dataDir !== null && existsSync(dataDir) ? readablePaths(dataDir, needed) : ['/']
-  // The driver of a GPU writes compiled GPU code to cache files, whose paths depend on the driver. So a process that
-  // uses a GPU may write to all paths that it may read.
+  // A GPU driver writes compiled code to cache files in unknown places. A process that uses a GPU may therefore write
+  // to all paths that it may read.
   giveUpAllBut({
     read: paths,
     write: [...(usesGpu({ device, folder }) ? paths : ['/dev']), ...(writes === undefined ? [] : [writes])],
@@ -46,8 +43,8 @@ export function confineEngine({
 }
 
 /**
- * Returns true if a process that loads the speech model in `folder` may use a GPU. Without a model, it uses none.
- * `hasGpu` is true if the machine has a GPU.
+ * Returns true if a process that loads the speech model in `folder` may use a GPU. A process without a model uses no
+ * GPU. `hasGpu` is true if the machine has a GPU.
  */
 export function usesGpu(
   { device, folder }: { device: Config['device']; folder: string | undefined },
@@ -57,12 +54,11 @@ export function usesGpu(
 }
 
 /**
- * Returns the paths that the engine may read. A Landlock rule for a folder allows all files in it, and cannot forbid a
- * single file. So the allowed entries of the data folder, and of each folder above it, are listed one by one.
+ * Returns the paths that the engine may read. A Landlock rule for a folder cannot exclude a file in this folder. The
+ * allowed entries of the data folder, and of each folder above it, are therefore listed one by one.
  *
- * Secrets are left out, and so are all plain files, except those in `needed`, and the files of a model folder in
- * `needed`, which may be symbolic links. While the engine runs, the kernel keeps each file that has a rule. If somebody
- * deletes such a file, its space on the disk would not become free.
+ * Secrets are left out. Plain files are left out too, unless they are in `needed` or in a model folder in `needed`. The
+ * kernel keeps a file with a rule until the engine ends, so the space of a deleted file would not become free.
  */
 export function readablePaths(dataDir: string, needed: string[] = []): string[] {
   const real = realpathSync(dataDir)
@@ -74,7 +70,7 @@ export function readablePaths(dataDir: string, needed: string[] = []): string[] 
   return paths.filter(path => kept.has(path) || kept.has(dirname(path)) || !isPlainFile(path))
 }
 
-/** Returns the files in a model folder and in its folder `onnx`. Each may be a symbolic link to a file elsewhere. */
+/** Returns the files in a model folder and in its folder `onnx`. A file may be a symbolic link to another folder. */
 function filesIn(folder: string): string[] {
   return [folder, join(folder, 'onnx')].flatMap(entriesOf).filter(isPlainFile)
 }
@@ -87,7 +83,7 @@ function isPlainFile(path: string): boolean {
   }
 }
 
-/** Returns the paths of a folder's entries. If the folder cannot be listed, returns an empty list. */
+/** Returns the paths of a folder's entries, or an empty list if the folder cannot be read. */
 function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder).map(name => join(folder, name))

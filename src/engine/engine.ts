@@ -9,8 +9,8 @@ import type { HandOver, Needs, TranscribeInput, TranscribeOptions } from './requ
 export const engineState = Type.Object({
   ready: Type.Boolean(),
   /**
-   * If the engine is not ready: the reason. If the engine is ready: the text `ready`, or a notice, for example that the
-   * built-in model is in use.
+   * The reason why the engine is not ready. For a ready engine: `ready`, or a notice, for example that the built-in
+   * model is in use.
    */
   message: Type.String(),
   model: nullable(Type.String()),
@@ -21,46 +21,42 @@ export const engineState = Type.Object({
 export type EngineState = Static<typeof engineState>
 
 export type Engine = {
-  /**
-   * The number of jobs that can run at the same time. It can change, for example when a worker on another machine
-   * connects or disconnects.
-   */
+  /** The maximum number of jobs at the same time. Changes when a worker on another machine connects or disconnects. */
   readonly capacity: number
   /**
-   * Returns true if the engine could start a job with these needs now, or if the job would fail at once because no
-   * engine can do it. It is called only while fewer than `capacity` jobs run. An engine without this function can then
-   * start any job.
+   * Returns true if the engine could start a job with these needs now. Also returns true if the job would fail at once
+   * because no engine can do it. Called only while fewer than `capacity` jobs run. An engine without this function can
+   * then start any job.
    */
   hasRoomFor?(needs: Needs): boolean
   state(): EngineState
-  /** The codes of the languages that the models of the engine support. The list is empty while no models are known. */
+  /** The codes of the languages that the models of the engine support. Empty while no models are known. */
   languages(): readonly string[]
-  /** True if a model of the engine can translate to English, and false if none can. Null while no models are known. */
+  /** True if a model of the engine can translate to English. Null while no models are known. */
   translates(): boolean | null
   /**
-   * Registers a listener. It is called when the engine becomes ready or, in a cluster, can take further jobs, so that
-   * waiting jobs can start.
+   * Registers a listener that is called when waiting jobs can start: the engine is ready, or a cluster can take more
+   * jobs.
    */
   onReady(listener: () => void): void
   /**
-   * Transcribes one recording. Rejects with a JobFailure if the recording cannot be transcribed. If the signal is
-   * aborted, rejects with the reason of the signal.
+   * Transcribes one recording. Rejects with a JobFailure if the recording cannot be transcribed. After an abort,
+   * rejects with the reason of the signal.
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
-   * Returns true if a worker on another machine claimed the job before the server restarted. This worker may still be
-   * working on the job. So the server passes the job to the engine immediately, even if the engine has no free
-   * capacity. The engine first waits for the result of this worker.
+   * Returns true if a worker on another machine claimed the job before the server restarted. This worker may still work
+   * on the job. The server therefore passes the job to the engine even without free capacity, and the engine first
+   * waits for the result of this worker.
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**
-   * Returns the ids of the jobs that the engine has accepted, but that no worker works on, as far as the engine knows.
-   * The server restarts the timeouts of these jobs again and again, because a job must not time out while it waits for
-   * a worker.
+   * Returns the ids of accepted jobs that no worker works on, as far as the engine knows. The server keeps restarting
+   * the timeouts of these jobs, because a job must not time out while it waits for a worker.
    */
   waitingJobs?(): string[]
   /**
-   * Called when the server needs no result of the job any more: the job has ended or was erased, or its media must be
+   * Called when the server no longer needs a result of the job: the job has ended or was erased, or its media must be
    * downloaded again.
    */
   ended?(jobId: string): void

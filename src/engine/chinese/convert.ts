@@ -1,13 +1,12 @@
-// Converts Chinese text to simplified or traditional characters. A character is kept, or replaced by exactly one
+// Converts Chinese text to simplified or traditional characters. Each character stays, or is replaced by exactly one
 // character.
 
 import { sampleRate } from '../audio.ts'
 import { type Dictionary, dictionariesTo, type Script, scriptOf } from './dictionaries.ts'
 
 /**
- * Returns the Chinese script of a text: simplified or traditional. Only characters that are used in one script alone
- * count. The result is the script of most of these characters. Returns null if there are none, or equally many of each
- * script.
+ * Returns the Chinese script of a text, decided by the characters that are used in only one script. The script with
+ * more of these characters is the result. Returns null if both scripts have equally many, or if there are none.
  */
 export function mainScript(text: string): Script | null {
   const scripts = [...text].map(scriptOf)
@@ -17,10 +16,7 @@ export function mainScript(text: string): Script | null {
   return more > 0 ? 'simplified' : 'traditional'
 }
 
-/**
- * Returns true if the text has a character that is used in only one of the two Chinese scripts (simplified and
- * traditional).
- */
+/** Returns true if the text has a character that is used in only one of the two Chinese scripts. */
 export function showsScript(text: string): boolean {
   return [...text].some(character => scriptOf(character) !== null)
 }
@@ -29,9 +25,9 @@ export function showsScript(text: string): boolean {
 export type SpokenCharacter = { character: string; pause: number }
 
 /**
- * Converts the parts of a text that are in the other script. A part that is already in `script` stays unchanged. This
- * matters for characters that belong to both scripts. In a traditional text, `后` means empress and must stay. In a
- * simplified text, `后` can also be the simplified form of `後` (after).
+ * Converts the parts of a text that are not in `script`. A part that is already in `script` must stay unchanged,
+ * because some characters have two meanings. In a traditional text, `后` means empress. In a simplified text, `后` can
+ * also be the simplified form of `後` (after).
  */
 export function convertTo(script: Script, text: readonly SpokenCharacter[]): string[] {
   const dictionaries = dictionariesTo(script)
@@ -46,9 +42,9 @@ export function convertTo(script: Script, text: readonly SpokenCharacter[]): str
 type Part = { script: Script | null; text: readonly SpokenCharacter[] }
 
 /**
- * Divides a text into parts of one script each, simplified or traditional. Between the last character of one script and
- * the first character of the other script, there can be other characters, such as those that belong to both scripts.
- * The two parts meet at the longest pause in this stretch, because the script seldom changes within a sentence.
+ * Divides a text into parts of one script each: simplified or traditional. Between two parts there may be characters
+ * that belong to both scripts. The boundary is at the longest pause in this stretch, because the script seldom changes
+ * within a sentence.
  */
 function partsOf(text: readonly SpokenCharacter[]): Part[] {
   const parts: Part[] = []
@@ -78,12 +74,12 @@ function longestPause(text: readonly SpokenCharacter[], from: number, to: number
 }
 
 /**
- * The shortest pause at which a phrase ends, in samples. CTC models give a character only the time of its clearest
- * frames, so shorter pauses occur within phrases too.
+ * The shortest pause at which a phrase ends, in samples. With CTC models, shorter pauses occur inside phrases, because
+ * a character lasts only for its clearest frames.
  */
 const phrasePause = 0.3 * sampleRate
 
-/** Divides the text at each pause of `phrasePause` or more. No phrase of a dictionary continues after such a pause. */
+/** Divides the text at each pause of `phrasePause` or more. */
 function withoutPauses(text: readonly SpokenCharacter[]): string[][] {
   const groups: string[][] = []
   for (const { character, pause } of text) {
@@ -107,17 +103,18 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
 }
 
 /**
- * Divides the characters into pieces: phrases of the dictionary, and single characters. There may be several ways to
- * divide them. Takes the way with the fewest pieces. If several ways have equally few pieces, takes the way with the
- * fewest exceptions. An exception is a character whose replacement in a phrase differs from its replacement as a single
- * character. For example, `发` is an exception in `头发`: the single character `发` becomes `發`, but the phrase `头发`
- * becomes `頭髮`. So `头发现` is divided into `头` and `发现`, without an exception, and not into `头发` and `现`.
+ * Divides the characters into pieces: phrases of the dictionary, and single characters. Takes the division with the
+ * fewest pieces. Of several such divisions, takes one with the fewest exceptions. An exception is a character whose
+ * replacement in a phrase differs from its replacement as a single character.
  *
- * For each index, the result has the length of the first piece of the characters from this index to the end.
+ * For example, the single character `发` becomes `發`, but the phrase `头发` becomes `頭髮`. So `头发现` is divided into `头` and
+ * `发现`, which has no exception.
+ *
+ * For each index, the result is the length of the first piece of the characters from this index to the end.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
-  // Each way to divide the characters into pieces has a cost: `pieceCost` for each piece, and 1 for each exception.
-  // `pieceCost` is more than the cost of all exceptions together. So a way with fewer pieces always has a lower cost.
+  // The cost of a division is `pieceCost` for each piece, and 1 for each exception. `pieceCost` is more than the cost
+  // of all exceptions together, so a division with fewer pieces always costs less.
   const pieceCost = characters.length + 1
   const costs = Array.from(characters, () => 0)
   const lengths = Array.from(characters, () => 1)
@@ -139,8 +136,7 @@ function firstPieces(characters: readonly string[], { entries, longest }: Dictio
 }
 
 /**
- * Returns the number of exceptions in a phrase. An exception is a character whose replacement in the phrase differs
- * from its replacement as a single character.
+ * Returns the number of characters in a phrase whose replacement differs from their replacement as single characters.
  */
 function exceptions(phrase: string, replacement: string, entries: ReadonlyMap<string, string>): number {
   const replaced = [...replacement]

@@ -1,6 +1,5 @@
-// The dictionaries that convert simplified Chinese characters to traditional ones, and traditional ones to simplified
-// ones. The dictionaries are those of OpenCC, in the package opencc-js. They have 1.1 MB, so this file is imported only
-// when a text is Chinese.
+// The dictionaries of OpenCC that convert between simplified and traditional Chinese characters. They have 1.1 MB, so
+// this file is imported only when a text is Chinese.
 
 import simplifiedCharacters from 'opencc-js/dict/STCharacters'
 import simplifiedPhrases from 'opencc-js/dict/STPhrases'
@@ -10,13 +9,13 @@ import taiwanForms from 'opencc-js/dict/TWVariants'
 import openccForms from 'opencc-js/dict/TWVariantsRev'
 import openccPhrases from 'opencc-js/dict/TWVariantsRevPhrases'
 
-/** One of the two scripts of Chinese: simplified or traditional characters. */
+/** The two scripts of Chinese. */
 export type Script = 'simplified' | 'traditional'
 
 /**
- * The dictionaries for each target script, in the order in which they are applied. Each dictionary is a list of texts
- * such as `后来 後來|后 後`. OpenCC has its own traditional characters, such as `裏`. Two of the dictionaries convert
- * between OpenCC's characters and the characters that are usual in Taiwan, such as `裡`.
+ * The dictionaries for each target script, in the order in which they are applied. Each dictionary is a text such as
+ * `后来 後來|后 後`. OpenCC has traditional forms of its own, such as `裏`. Two dictionaries convert between these forms and
+ * the usual forms of Taiwan, such as `裡`.
  */
 const sources: Record<Script, string[][]> = {
   simplified: [
@@ -27,14 +26,14 @@ const sources: Record<Script, string[][]> = {
 }
 
 /**
- * A dictionary of texts and their replacements. A text and its replacement have the same number of characters.
- * `longest` is the number of characters of the longest text.
+ * Maps texts to replacements with the same number of characters. `longest` is the number of characters of the longest
+ * text.
  */
 export type Dictionary = { entries: Map<string, string>; longest: number }
 
 const opened = new Map<Script, Dictionary[]>()
 
-/** Returns the dictionaries that convert text to `script`, in the order in which they are applied. */
+/** Returns the dictionaries that convert text to `script`, in order of use. */
 export function dictionariesTo(script: Script): Dictionary[] {
   const dictionaries = opened.get(script) ?? sources[script].map(openDictionary)
   opened.set(script, dictionaries)
@@ -53,8 +52,8 @@ const ofOneScript: Record<Script, ReadonlySet<string>> = {
 }
 
 /**
- * Returns the script of a character that is used in only one of the two scripts. Returns null for any other character,
- * such as `后`, which is a simplified character and also a traditional one with another meaning.
+ * Returns the script of a character that is used in only one script. Returns null for any other character, such as `后`,
+ * which both scripts use.
  */
 export function scriptOf(character: string): Script | null {
   const isSimplified = ofOneScript.simplified.has(character)
@@ -64,9 +63,8 @@ export function scriptOf(character: string): Script | null {
 
 /**
  * Returns the characters that are used in only one script. `characters` and `phrases` are dictionaries that convert
- * from this script to the other one. Each entry is a text and its replacement, such as `后 後`. The result has the single
- * characters that are in `characters` and in no replacement of either dictionary. Regular expressions find these
- * characters, because a list of all entries would need 12 MB of memory.
+ * from this script, with entries such as `后 後`. The result has the characters that are in `characters` but in no
+ * replacement. Regular expressions find them, because a list of all entries would need 12 MB of memory.
  */
 function charactersOnlyIn(characters: string, phrases: string): Set<string> {
   const replacements = `${characters}|${phrases}`.replaceAll(/[^|]+ /g, '')

@@ -1,5 +1,5 @@
-// Writes the transcript of a Chinese recording in one script, simplified or traditional characters. A speech model can
-// change the script from one window to the next, or within a window.
+// Writes the transcript of a Chinese recording in one script: simplified or traditional. A speech model can change the
+// script at any word.
 
 import type { PlacedText } from '../hear/place.ts'
 import type { Context } from '../hear/prompt.ts'
@@ -12,14 +12,13 @@ const scriptNames: Record<Script, RegExp> = {
 }
 
 /**
- * The script of one recording: simplified or traditional characters. The first of these sources that shows a script
- * decides:
+ * The script of one recording. The first of these sources that shows a script decides:
  * - the prompt of the caller, by the script of most of its characters;
  * - the vocabulary, by the first term that is the name of a script, such as `繁體`;
  * - the recognised text, by the script of most of its characters;
  * - the vocabulary, by the script of most of its characters.
  *
- * A known script does not change any more, because the first texts may already have been reported to the caller.
+ * A known script never changes, because texts in this script may already have been reported.
  */
 export class OneScript {
   readonly #context: Context
@@ -30,10 +29,9 @@ export class OneScript {
   }
 
   /**
-   * Returns the words with the same times, all in one script: simplified or traditional Chinese characters. All words
-   * of a recording get the same script as soon as this script is known. `language` is the language of the words. If it
-   * is not Mandarin Chinese (`zh`), the words are returned unchanged. Words are also returned unchanged if the script
-   * is not yet known, or if no character in them belongs to only one of the scripts.
+   * Converts the words to the script of the recording, and keeps their times. Returns the words unchanged if `language`
+   * is not Mandarin Chinese (`zh`), or if the script is not yet known. Words without a character that is used in only
+   * one script also stay unchanged.
    */
   async unify(words: readonly PlacedText[], language: string): Promise<PlacedText[]> {
     if (language !== 'zh') return [...words]
@@ -59,8 +57,8 @@ export class OneScript {
 }
 
 /**
- * Finds the first term of the vocabulary that is the name of a script, and returns the script with this name. For
- * example, the term `繁體` is the name of traditional characters. Returns null if no term is the name of a script.
+ * Returns the script that the first matching term of the vocabulary names. For example, `繁體` names traditional
+ * characters. Returns null if no term names a script.
  */
 function namedScript(vocabulary: readonly string[]): Script | null {
   for (const term of vocabulary) {

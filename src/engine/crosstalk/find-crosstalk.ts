@@ -1,7 +1,6 @@
-// Finds crosstalk: the quiet voice of a person in the channel of another person. All channels of a recording are read
-// at the same time. A part of a channel is crosstalk if another channel has the same sound, and has it at least 6 dB
-// louder. People who speak at the same time have different sounds, so they are kept. A quiet person is kept too, unless
-// another channel has this voice at least 6 dB louder.
+// Finds crosstalk: the quiet voice of a person in the channel of another person. Sound in a channel is crosstalk if
+// another channel has the same sound at least 6 dB louder. Two people who speak at the same time have different sounds,
+// so both are kept.
 
 import { sampleRate } from '../audio.ts'
 import { Reducer, reducedRate } from './reduced.ts'
@@ -11,21 +10,20 @@ import { energyOf, hop, hopsRead, sameSound } from './same-sound.ts'
 export const hopSamples = (hop * sampleRate) / reducedRate
 
 /**
- * The greatest energy of crosstalk, compared with the same sound in the channel of its speaker: 6 dB less. If the
- * difference is smaller, the sound may be a recording of one microphone in two channels, and both channels keep it.
+ * The greatest energy of crosstalk, relative to the same sound in the louder channel: 6 dB less. With a smaller
+ * difference, one microphone may have recorded both channels, and both channels keep the sound.
  */
 const gainMax = 0.25
 /**
- * The share of the energy of a channel that the sound of another channel must explain. Adjacent hops with a share of at
+ * The share of the energy of a channel that the sound of another channel explains. Adjacent hops with a share of at
  * least `likely` are crosstalk if one of them has a share of at least `certain`. If two people speak at the same time,
- * the share is below 0.3 in 99 % of the hops. If crosstalk is 20 dB quieter than in the channel of its speaker, the
- * share is above 0.8 in 95 % of the hops.
+ * the share is below 0.3 in 99 % of the hops. For crosstalk that is 20 dB quieter, the share is above 0.8 in 95 % of
+ * the hops.
  */
 const certain = 0.5
 const likely = 0.3
 /**
- * The minimum number of adjacent hops with crosstalk. In a single hop, the short sound at the start of a word can
- * resemble a sound of another channel by chance.
+ * The minimum number of adjacent hops with crosstalk. A single hop can resemble the sound of another channel by chance.
  */
 const hopsMin = 2
 
@@ -36,8 +34,7 @@ export type Crosstalk = Uint8Array
 export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>[]): Promise<Crosstalk[]> {
   const channels = sounds.map(sound => new Channel(sound))
   try {
-    // After the end of the sound, two hops of silence are read, because a hop is compared only when the two hops after
-    // it have been read.
+    // A hop is compared after the next two hops are read. Two hops of silence therefore follow the end of the sound.
     for (let ended = 0; ended < (hopsRead - 1) / 2; ) {
       const has = await Promise.all(channels.map(channel => channel.next()))
       if (!has.includes(true)) ended++
@@ -52,13 +49,13 @@ export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>
 class Channel {
   /** The reduced sound of the last five hops. */
   readonly reduced = new Float64Array(hopsRead * hop)
-  /** The energy of the five hops, and of the three hops in the middle, which are compared with other channels. */
+  /** The energy of all five hops, and of the middle three hops, which are compared with another channel. */
   energy = 0
   compared = 0
   readonly shares: number[] = []
   private readonly parts: AsyncIterator<Float32Array>
   private readonly reducer = new Reducer()
-  /** The samples of the next hop. The array is used again, because a new one for each hop would need much memory. */
+  /** The samples of the next hop. One array is reused for all hops, to save memory. */
   private readonly samples = new Float32Array(hopSamples)
   private part: Float32Array = new Float32Array(0)
   private read = 0
@@ -67,7 +64,7 @@ class Channel {
     this.parts = sound[Symbol.asyncIterator]()
   }
 
-  /** Reads the next hop. After the end of the sound, the hop is silence. Returns false if the sound had ended. */
+  /** Reads the next hop. After the end of the sound, the hop is silence, and the result is false. */
   async next(): Promise<boolean> {
     const { samples } = this
     let filled = 0
@@ -100,7 +97,7 @@ class Channel {
   }
 }
 
-/** Finds for each channel which share of its energy the sound of a louder channel explains. */
+/** Finds for each channel the share of its energy that the sound of a louder channel explains. */
 function compare(channels: readonly Channel[]): void {
   const byEnergy = channels.toSorted((one, other) => other.energy - one.energy)
   for (const quiet of channels) {
@@ -115,7 +112,9 @@ function compare(channels: readonly Channel[]): void {
   }
 }
 
-/** Marks the hops that are crosstalk, from the share of their energy that the sound of another channel explains. */
+/**
+ * Marks the hops that are crosstalk. `shares` are the shares of the energy of the hops that another channel explains.
+ */
 export function crosstalkWith(shares: readonly number[]): Crosstalk {
   const marked = new Uint8Array(shares.length)
   let from = 0

@@ -6,16 +6,14 @@ export const points = 2048
 const half = points / 2
 const cosines = Float64Array.from({ length: half }, (_, k) => Math.cos((2 * Math.PI * k) / points))
 const sines = Float64Array.from({ length: half }, (_, k) => Math.sin((2 * Math.PI * k) / points))
-/**
- * For each index, the index with its bits in reverse order. The transform first swaps the values at these two indices.
- */
+/** For each index, the index with its bits in reverse order. */
 const reversed = Uint16Array.from({ length: points }, (_, index) => {
   let result = 0
   for (let bit = 1; bit < points; bit *= 2) result = 2 * result + (index & bit ? 1 : 0)
   return result
 })
 
-/** Replaces `points` complex values by their discrete Fourier transform, with the method of Cooley and Tukey. */
+/** Replaces `points` complex values by their discrete Fourier transform (Cooley–Tukey algorithm). */
 export function transform(real: Float64Array, imaginary: Float64Array): void {
   for (let index = 0; index < points; index++) {
     const other = reversed[index]!

@@ -3,7 +3,7 @@
 import { sampleRate } from '../audio.ts'
 import { type Crosstalk, hopSamples } from './find-crosstalk.ts'
 
-/** The length of a fade-out or fade-in, in samples: 4 ms. Without a fade, there would be a click. */
+/** The length of a fade-out or fade-in, in samples: 4 ms. A fade avoids a click. */
 const fade = 0.004 * sampleRate
 
 /** Yields the sound of a channel, with silence where it has crosstalk. */
@@ -18,7 +18,7 @@ export async function* withoutCrosstalk(
   }
 }
 
-/** Returns a part of a channel that begins at sample `from` of the channel, with silence where it has crosstalk. */
+/** Returns `part` with silence where the channel has crosstalk. `part` begins at sample `from` of the channel. */
 function muted(part: Float32Array, from: number, crosstalk: Crosstalk): Float32Array {
   const result = part.slice()
   const [first, last] = [Math.floor(from / hopSamples), Math.floor((from + part.length - 1) / hopSamples)]

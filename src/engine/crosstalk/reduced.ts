@@ -1,25 +1,25 @@
-// Reduces the sample rate to 4 kHz before two channels are compared. The strongest sounds of speech are below 2 kHz, so
-// this sample rate is enough to find that two channels have the same sound.
+// Reduces the sample rate to 4 kHz before two channels are compared. This rate is enough, because the strongest sounds
+// of speech are below 2 kHz.
 
 import { sampleRate } from '../audio.ts'
 
 const factor = 4
 /** The number of samples in a second of reduced sound. */
 export const reducedRate = sampleRate / factor
-/** The weights of a low-pass filter: a triangle over 8 samples. The sum of the weights is 1. */
+/** The weights of a low-pass filter over 8 samples. The sum of the weights is 1. */
 const weights = [1, 2, 3, 4, 4, 3, 2, 1].map(weight => weight / 20)
-/** The share of the previous sample that is subtracted from each sample, so that low frequencies do not dominate. */
+/** The share of the previous sample that is subtracted from each sample, to weaken low frequencies. */
 const preEmphasis = 0.8
 
 /** Reduces the sound of one channel. */
 export class Reducer {
-  /** The last four samples before a part. The filter reads them together with the first samples of the part. */
+  /** The last four samples before a part, which the filter also needs. */
   private readonly before = new Float32Array(factor)
   private last = 0
 
   /**
-   * Writes the next reduced samples to `target`, one for each four samples of `part`. The length of `part` must be a
-   * multiple of four.
+   * Writes one reduced sample to `target` for each four samples of `part`. The length of `part` must be a multiple of
+   * four.
    */
   reduce(part: Float32Array, target: Float64Array): void {
     for (let at = 0; at < part.length / factor; at++) {

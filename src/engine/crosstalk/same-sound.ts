@@ -1,6 +1,5 @@
-// Finds out whether a quiet channel has the same sound as a loud channel. This also works if the sound arrives in the
-// quiet channel some milliseconds earlier or later, with another frequency response, with an echo of a few
-// milliseconds, or with opposite phase.
+// Finds out whether a quiet channel has the same sound as a loud channel. The sound in the quiet channel may have
+// another frequency response, a short echo, opposite phase, or a delay of some milliseconds in either direction.
 
 import { points, transform } from './fourier.ts'
 import { reducedRate } from './reduced.ts'
@@ -8,18 +7,20 @@ import { reducedRate } from './reduced.ts'
 /** The step from one comparison to the next, in reduced samples: 64 ms. */
 export const hop = 0.064 * reducedRate
 /**
- * The number of hops that are read for a comparison. The quiet channel is compared in the middle three hops. The first
- * and the last hop of the loud channel are needed because its sound may be earlier or later.
+ * The number of hops for a comparison. The middle three hops of the quiet channel are compared. The loud channel needs
+ * all five hops, because its sound may be earlier or later.
  */
 export const hopsRead = 5
 const [begin, end] = [hop, 4 * hop]
 /** The longest delay between two channels, in reduced samples: 52 ms. */
 const delayMax = 0.052 * reducedRate
-/** The number of weights of the filter that predicts the quiet sound from the loud sound: 4 ms of sound. */
+/** The number of weights of the filter that predicts the quiet sound from the loud sound: 4 ms. */
 const taps = 16
-/** The number of weights whose delays are shorter than the delay between the channels (see `delayBetween`). */
+/** The number of weights for delays shorter than the result of `delayBetween`. */
 const tapsBefore = 6
-/** A small part of the energy, which is added to the matrix of the equations so that they can always be solved. */
+/**
+ * The share of the energy that is added to the diagonal of the matrix, so that the equations always have a solution.
+ */
 const ridge = 1e-4
 
 const real = new Float64Array(points)
@@ -32,9 +33,9 @@ const products = new Float64Array(taps)
 const solved = new Float64Array(taps)
 
 /**
- * Predicts the middle three hops of `quiet` from `loud`. `share` is the part of their energy that the prediction
- * explains: from 0 (other sound) to 1 (the same sound). `gain` is the energy of the predicted sound, divided by the
- * energy of the loud sound that it was predicted from.
+ * Predicts the middle three hops of `quiet` from `loud`. `share` is the part of the energy of `quiet` that the
+ * prediction explains: 0 for another sound, 1 for the same sound. `gain` is the energy of the prediction, divided by
+ * the energy of the loud sound behind it.
  */
 export function sameSound(quiet: Float64Array, loud: Float64Array): { share: number; gain: number } {
   const energy = energyOf(quiet, begin, end)
@@ -52,7 +53,7 @@ export function energyOf(sound: Float64Array, from: number, to: number): number 
   return energy
 }
 
-/** Returns the delay at which the loud sound resembles the quiet sound most, with the same or with opposite phase. */
+/** Returns the delay at which the loud sound most resembles the quiet sound, with the same or opposite phase. */
 function delayBetween(quiet: Float64Array, loud: Float64Array): number {
   correlate(quiet, loud)
   let best = 0
@@ -73,8 +74,8 @@ function delayBetween(quiet: Float64Array, loud: Float64Array): number {
 }
 
 /**
- * Writes the correlation of the two sounds at each delay to `crossReal`. Both sounds are transformed at once: the quiet
- * one as the real part, the loud one as the imaginary part. A negative delay is at the end of the result.
+ * Writes the correlation of the two sounds at each delay to `crossReal`. Negative delays are at the end. One transform
+ * serves both sounds: the quiet sound is the real part, and the loud sound the imaginary part.
  */
 function correlate(quiet: Float64Array, loud: Float64Array): void {
   real.fill(0)
@@ -88,7 +89,7 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
     const quietImaginary = imaginary[bin]! - imaginary[mirrored]!
     const loudReal = imaginary[bin]! + imaginary[mirrored]!
     const loudImaginary = real[mirrored]! - real[bin]!
-    // The conjugate of the spectrum of the correlation. Its transform is the correlation, multiplied by a constant.
+    // The conjugate of the spectrum of the correlation. Its transform is a constant multiple of the correlation.
     crossReal[bin] = quietReal * loudReal + quietImaginary * loudImaginary
     crossImaginary[bin] = quietReal * loudImaginary - quietImaginary * loudReal
   }
@@ -126,8 +127,8 @@ function explainedEnergy(
 }
 
 /**
- * Solves the equations of the filter with the method of Cholesky. Returns the predicted energy. Of the symmetric matrix
- * `gram`, only the upper half is used.
+ * Solves the equations of the filter by Cholesky decomposition, and returns the predicted energy. Reads only the upper
+ * half of the symmetric matrix `gram`.
  */
 function solve(added: number): number {
   let explained = 0

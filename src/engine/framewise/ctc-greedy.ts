@@ -6,8 +6,8 @@ import { isControl, type Tokens } from './tokens.ts'
 import type { TimedToken } from './words.ts'
 
 /**
- * Takes the best permitted token of each frame, joins equal tokens of adjacent frames into one token, and removes
- * control tokens such as the blank token.
+ * Takes the best permitted token of each frame. Joins equal tokens of adjacent frames, and removes control tokens such
+ * as the blank token.
  */
 export function decodeCtc(
   { values, frames, count }: Scores,

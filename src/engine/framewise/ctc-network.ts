@@ -1,15 +1,11 @@
-// Runs the network of a CTC model. Its input is raw samples. Its output is the scores of all tokens for each frame of
-// 20 ms.
+// The network of a CTC model. Reads raw samples, and returns the scores of all tokens for each frame of 20 ms.
 
 import { findGraphs } from '../models/framewise-layout.ts'
 import { openQuantised } from '../onnx/quantised.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, tensor } from '../onnx/session.ts'
 
-/**
- * The scores of a window. For each of the `frames` frames, `values` contains the scores of all `count` tokens of the
- * vocabulary.
- */
+/** The scores of a window: the scores of all `count` tokens of the vocabulary for each of the `frames` frames. */
 export type Scores = { values: Float32Array; frames: number; count: number }
 
 export function openNetwork(runtime: Runtime, folder: string, device: Device) {
@@ -24,8 +20,7 @@ export function openNetwork(runtime: Runtime, folder: string, device: Device) {
   return {
     path,
     /**
-     * Computes the scores of a window and passes the scores to `use`. The memory of the scores is freed when `use`
-     * returns.
+     * Computes the scores of a window and passes them to `use`. The memory of the scores is freed when `use` returns.
      */
     scores<Result>(sound: Float32Array, use: (scores: Scores) => Result): Result {
       const samples = tensor(runtime, 'float32', normalised(sound), [1, sound.length])
@@ -42,7 +37,7 @@ export function openNetwork(runtime: Runtime, folder: string, device: Device) {
   }
 }
 
-/** Shifts and scales the samples to a mean of 0 and a variance of 1. The model was trained with such samples. */
+/** Shifts and scales the samples to a mean of 0 and a variance of 1, as in the training of the model. */
 function normalised(sound: Float32Array): Float32Array {
   let mean = 0
   for (const sample of sound) mean += sample / sound.length

@@ -1,10 +1,10 @@
-// The languages of the framewise models (CTC and TDT), and the scripts in which these languages are written.
+// The languages of the framewise models (CTC and TDT), and the scripts of these languages.
 
 import { listedCode } from '../../languages.ts'
 
 /**
- * Maps the language codes of steno to the codes of Omnilingual ASR, which are ISO 639-3 codes with a script. Two
- * languages of steno are absent, because Omnilingual ASR does not support them: Norwegian Nynorsk and Sanskrit.
+ * Maps steno's language codes to those of Omnilingual ASR: ISO 639-3 codes with a script. Omnilingual ASR does not
+ * support two languages of steno: Norwegian Nynorsk and Sanskrit.
  */
 const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
   (
@@ -42,8 +42,9 @@ const compound: Record<string, string[]> = {
 }
 
 /**
- * Returns a regular expression for one letter in a script of the language, or null if the language is not known. Some
- * letters, such as the Japanese ー, belong to several scripts, and some, such as the Uzbek ʻ, to all (`Common`).
+ * Returns a regular expression for one letter in a script of the language, or null for an unknown language. Some
+ * letters, such as the Japanese ー, belong to several scripts. Others, such as the Uzbek ʻ, belong to all scripts
+ * (`Common`).
  */
 export function lettersOf(language: string): RegExp | null {
   const code = omnilingual[listedCode(language)]?.slice(-4)

@@ -1,6 +1,6 @@
 // Checks that a decoded text is in the script (the writing system) of the job's language. A framewise model (CTC or
-// TDT) does not get the language as an input, so it may write another script. The window is then decoded again, without
-// the tokens of other scripts.
+// TDT) has no input for the language, and may write another script. The window is then decoded again without the tokens
+// of other scripts.
 
 import { lettersOf } from './languages.ts'
 import type { Permitted } from './scores.ts'
@@ -10,8 +10,8 @@ import type { TimedToken } from './words.ts'
 const letter = /\p{Letter}/gu
 
 /**
- * Returns true if more than half of the letters of `text` are not in a script of `language`. Returns false if
- * `language` is null, or if the scripts of `language` are not known.
+ * Returns true if more than half of the letters of `text` are in no script of `language`. Returns false if `language`
+ * is null, or if its scripts are not known.
  */
 export function isForeign(text: string, language: string | null): boolean {
   const own = language === null ? null : lettersOf(language)
@@ -21,10 +21,9 @@ export function isForeign(text: string, language: string | null): boolean {
 }
 
 /**
- * Returns the permitted tokens: the tokens whose letters are all in a script of the language, the tokens without
- * letters, and the control tokens. The name of a control token, such as `<blk>`, has Latin letters, but a control token
- * has no text. The blank token must be permitted, because a framewise model chooses it in most frames. Returns null,
- * which permits all tokens, if the script is not known.
+ * Permits the tokens whose letters are all in a script of the language, and the tokens without letters. Control tokens
+ * such as `<blk>` are permitted too, although their names have Latin letters: a model chooses the blank token in most
+ * frames. Returns null, which permits all tokens, if the script is not known.
  */
 export function permittedFor(tokens: Tokens, language: string): Permitted {
   const own = lettersOf(language)
@@ -36,9 +35,8 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. If most of the decoded text is not in a script of the language, decodes
- * the window again, with only the tokens of the scripts of the language. Returns an empty list if the text of this
- * second decoding has no letters.
+ * Decodes a window with all tokens permitted. If most of the text is in no script of the language, decodes the window
+ * again with only the tokens of these scripts. Returns an empty list if the second text has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,

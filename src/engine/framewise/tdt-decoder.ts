@@ -1,4 +1,4 @@
-// Runs the decoder of a TDT model. It processes several windows at once.
+// Runs the decoder of a TDT model for several windows at once.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { openQuantised } from '../onnx/quantised.ts'
@@ -7,8 +7,8 @@ import { type Device, type Tensor, tensor } from '../onnx/session.ts'
 import { portOf, requirePorts } from './tdt-ports.ts'
 
 /**
- * The state of the decoder for one window. The network has two inputs for the state. For each of these inputs, the
- * state contains an array of layers × width values.
+ * The state of the decoder for one window: an array of layers × width values for each of the network's two state
+ * inputs.
  */
 export type State = readonly Float32Array[]
 
@@ -17,8 +17,8 @@ export type Prediction = { scores: Float32Array; state: State }
 
 export type TdtDecoder = {
   /**
-   * The number of scores that the decoder returns for one frame: one score for each token, and one score for each
-   * possible duration of a token. -1 if the model file does not say how many scores there are.
+   * The number of scores that the decoder returns for one frame: one for each token, and one for each possible
+   * duration. -1 if the model file does not give this number.
    */
   scores: number
   emptyState(): State
@@ -79,8 +79,8 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
 }
 
 /**
- * Joins the states of all windows into one array for one of the inputs `stateInputs` of the network. `index` is the
- * index of this input in `stateInputs`. The result has layers × windows × width values.
+ * Joins the states of all windows into one array of layers × windows × width values. The array is for the input of the
+ * network with the index `index` in `stateInputs`.
  */
 function joinStates(steps: readonly Step[], index: number, layers: number, width: number): Float32Array {
   const joined = new Float32Array(layers * steps.length * width)

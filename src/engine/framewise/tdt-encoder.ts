@@ -1,6 +1,5 @@
 // Runs the first two networks of a TDT model (token-and-duration transducer). The first network computes mel features
-// from the samples of a window, and the second one, the encoder, reads these features. Both process one window at a
-// time.
+// from the samples of one window. The second network, the encoder, reads these features.
 
 import { openQuantised } from '../onnx/quantised.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -35,7 +34,7 @@ export function openEncoder(runtime: Runtime, featuresPath: string, path: string
   }
 }
 
-/** Transposes a matrix: converts `width` rows of `count` values to `count` rows of `width` values. */
+/** Transposes a matrix of `width` rows with `count` values each. */
 function transposed(values: Float32Array, width: number, count: number): Float32Array {
   const result = new Float32Array(width * count)
   for (let row = 0; row < width; row++)

@@ -1,6 +1,6 @@
-// Greedy decoding of a TDT model. For a frame, the decoder predicts a token and a duration. The duration is the number
-// of frames from this frame to the next one that the decoder reads. The durations differ between windows, so each
-// window of a batch has its own current frame.
+// Greedy decoding of a TDT model. For each frame that the decoder reads, it predicts a token and a duration: the number
+// of frames to the next frame that it reads. The durations differ between windows, so each window has its own current
+// frame.
 
 import { bestOf, type Permitted, probabilityOf } from './scores.ts'
 import type { State, TdtDecoder } from './tdt-decoder.ts'
@@ -8,7 +8,7 @@ import type { EncodedFrames } from './tdt-encoder.ts'
 import { isControl, type Tokens } from './tokens.ts'
 import type { TimedToken } from './words.ts'
 
-/** The length of a TDT frame (80 ms), as a number of Whisper's frames of 20 ms. */
+/** The length of a TDT frame (80 ms), in Whisper's frames of 20 ms. */
 const frameLength = 4
 
 export type TdtOptions = {
@@ -29,8 +29,8 @@ type Row = {
 }
 
 /**
- * Decodes several windows. A blank token does not change the state of its window. A token lasts as many frames as its
- * predicted duration, and at least one frame. It ends at the end of the window at the latest.
+ * Decodes several windows. A token lasts for its predicted duration, and at least for one frame, but not beyond the end
+ * of the window. A blank token does not change the state of its window.
  */
 export function decodeTdt(
   decoder: TdtDecoder,
@@ -80,7 +80,7 @@ function frameOf({ values, width }: EncodedFrames, at: number): Float32Array {
   return values.subarray(at * width, (at + 1) * width)
 }
 
-/** Returns the most probable duration, in frames. Returns 0 for a transducer model that does not predict durations. */
+/** Returns the most probable duration, in frames. Returns 0 for a model that predicts no durations. */
 function durationIn(scores: Float32Array, tokens: number): number {
   return Math.max(0, bestOf(scores, tokens, scores.length - tokens, null))
 }

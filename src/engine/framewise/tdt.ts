@@ -1,5 +1,5 @@
 // The TDT speech model, a token-and-duration transducer such as Parakeet v3. Its files have the layout of onnx-asr. The
-// encoder reads one window at a time. The decoder predicts the next token of several windows in one run.
+// encoder reads one window at a time. One run of the decoder predicts the next tokens of several windows.
 
 import { join } from 'node:path'
 import { warnOfMissed } from '../hear/missed.ts'
@@ -72,8 +72,8 @@ export async function openTdt(
 }
 
 /**
- * Decodes the windows. If most of the text of a window is not in a script of the language, decodes this window again.
- * In the second decoding, tokens with letters of other scripts are not permitted.
+ * Decodes the windows. A window is decoded again if most of its text is in no script of the language. The second
+ * decoding permits no letters of other scripts.
  */
 function inScript(
   tokens: Tokens,

@@ -1,17 +1,16 @@
-// Reads the vocabulary of a framewise model (CTC or TDT). The vocabulary is a text file. Each line has one token and
-// its number.
+// Reads the vocabulary file of a framewise model (CTC or TDT). Each line has one token and its number.
 
 /** The vocabulary: the text of each token, by its number. A token at the start of a word begins with a space. */
 export type Tokens = readonly string[]
 
-/** Parses the vocabulary file of a model. `path`, the path of this file, is used only in error messages. */
+/** Parses the vocabulary file of a model. The path of the file is used only in error messages. */
 export function parseTokens(content: string, path: string): Tokens {
   const tokens: string[] = []
   for (const [index, line] of content.split('\n').entries()) {
     if (line.trim() === '') continue
     const [, token = '', digits = ''] = /^(?:(.*) )?(\d+)\s*$/.exec(line) ?? []
     if (digits === '') throw new Error(`${path}: line ${index + 1} is not a token and its number`)
-    // If a line contains only a number, the token with this number is a space.
+    // A line with only a number stands for the token of a space.
     tokens[Number(digits)] = token.trim() === '' ? ' ' : token.replaceAll('▁', ' ')
   }
   const gap = [...tokens.keys()].find(number => !(number in tokens))
@@ -26,7 +25,7 @@ export function isControl(token: string): boolean {
 
 const blankNames = ['<blk>', '<blank>', '<s>']
 
-/** Returns the number of the blank token. Returns -1 if the vocabulary has no blank token. */
+/** Returns the number of the blank token, or -1 if the vocabulary has none. */
 export function findBlank(tokens: Tokens): number {
   return blankNames.map(name => tokens.indexOf(name)).find(number => number >= 0) ?? -1
 }

@@ -8,8 +8,8 @@ import { mergePunctuation } from '../hear/punctuation.ts'
 export type TimedToken = { text: string; from: number; to: number; probability: number }
 
 /**
- * Joins tokens into words. A token with a space before it begins a word. In a language that is written without spaces,
- * each token is a word. Punctuation is then joined to words (see `mergePunctuation`).
+ * Joins tokens into words. A word begins at a token with a space before it. In a language without spaces between words,
+ * each token is a word. Punctuation is then joined to the words beside it.
  */
 export function wordsOf(tokens: readonly TimedToken[], language: string): AlignedWord[] {
   const alone = writtenWithoutSpaces(language)
