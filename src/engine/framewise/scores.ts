@@ -1,3 +1,4 @@
+// The best token of a frame, and the probability of a token.
 
 /**
  * The tokens that a decoder may choose. The value at index n is 1 if token n is permitted, and otherwise 0. Null

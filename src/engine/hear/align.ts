@@ -1,6 +1,5 @@
 // Computes the times of the words of a window by dynamic time warping (DTW) over the cross-attention of the alignment
-// heads. For each token, the attention of these heads is at the place of the sound where the token is spoken. Each
-// token uses the attention of the decoding pass that predicted the token.
+// heads. For each token, these heads attend to the sound in which the token is spoken.
 
 import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
@@ -15,14 +14,13 @@ export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
   /**
-   * One cross-attention array (heads × frames) for each text token of the segment, and a last array for the token that
-   * follows the segment, such as a timestamp token. The last array is used only for the last segment of a window (see
-   * `withoutTimes`).
+   * One cross-attention array (heads × frames) for each text token, and one for the token that follows the segment. The
+   * last array is used only for the last segment of a window (see `withoutTimes`).
    */
   attention: readonly Float32Array[]
   /**
-   * The times of the timestamp tokens before and after the segment, in model frames (20 ms each) of the window. Without
-   * such a token, the start or the end of the window.
+   * The times of the timestamp tokens before and after the segment, in model frames (20 ms each). Without such a token:
+   * the start or the end of the window.
    */
   from: number
   to: number
@@ -30,18 +28,16 @@ export type Segment = {
 
 /** The largest error of a timestamp token that the alignment tolerates: 0.3 s, in model frames of 20 ms. */
 const timeErrorMax = 0.3 * framesPerSecond
-/** The usual error of the time that a timestamp token gives: 0.1 s, in model frames of 20 ms. */
+/** The usual error of a timestamp token: 0.1 s, in model frames of 20 ms. */
 const timeError = 0.1 * framesPerSecond
 
 /**
  * Returns the times of all words of a window. A segment is the text between two timestamp tokens. Dynamic time warping
- * aligns the text of all segments with the sound in one step. But the words of a segment stay between the start and the
- * end of this segment, with a small tolerance. Otherwise a word could get the time of speech for which the model
- * returned no text.
+ * aligns all segments with the sound in one step. The words of a segment stay between the start and the end of the
+ * segment, with a small tolerance. Otherwise a word could get the time of speech for which the model returned no text.
  *
- * But the model can also return wrong timestamp tokens, for example if it leaves out quiet speech before the text. The
- * words of a segment are then crowded together at its start or end. In this case, the times of the segments are ignored
- * in the whole window.
+ * If the timestamp tokens are wrong, the words of a segment are crowded together at its start or end. The times of the
+ * segments are then ignored in the whole window.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -63,8 +59,8 @@ export function wordTimes(
 
 /**
  * Removes the attention of the timestamp token after each segment except the last. This attention is often already at
- * the next word. With it, the alignment gives the beginning of this word to the timestamp token, and the word starts
- * late. After the last segment, the attention is kept: it gives the end of the last word.
+ * the next word, which would then start late. The attention after the last segment is kept: it gives the end of the
+ * last word.
  */
 function withoutTimes(segments: readonly Segment[]): Segment[] {
   return segments.map((segment, index) =>
@@ -90,12 +86,12 @@ function alignedIn(
   })
 }
 
-/** A person cannot say three words in 0.1 s, even in a language of short words. A model frame is 20 ms. */
+/** A person cannot say three words in 0.1 s. A model frame is 20 ms. */
 const crowd = { words: 3, frames: 0.1 * framesPerSecond }
 
 /**
  * Returns true if three adjacent words together last less than 0.1 s, although more than a second of sound follows. If
- * less sound follows, such words are usually hallucinated: the model continued after the end of the speech.
+ * less sound follows, the words are usually hallucinations after the end of the speech.
  */
 function areCrowded(words: readonly AlignedWord[], frames: number): boolean {
   return words.some((word, index) => {
@@ -120,8 +116,8 @@ function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
 }
 
 /**
- * Limits the first and the last word of a segment to the times of the segment, with a tolerance of `timeError`. Without
- * this limit, these two words would include too much silence.
+ * Limits the first and the last word of a segment to the times of the segment, with a tolerance of `timeError`.
+ * Otherwise these two words would include too much silence.
  */
 function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]

@@ -1,15 +1,14 @@
-// Finds the alignment heads of a Whisper model, for a model whose configuration does not list these heads, or lists
-// those of another model. An alignment head is a cross-attention head that follows the speech: its attention shows when
-// a token is spoken.
+// Finds the alignment heads of a Whisper model whose configuration does not list them, or lists those of another model.
+// An alignment head is a cross-attention head that shows when a token is spoken.
 
-/** One attention head of the decoder: the index of its layer, and the index of the head in this layer. */
+/** One attention head of the decoder: the index of its layer, and its index in this layer. */
 export type Head = [layer: number, head: number]
 
 /**
- * The alignment heads that OpenAI published for its models, each as `layer.head`. The key is the decoder's number of
- * layers, of heads, and of vocabulary entries. A fine-tuned model has the same three numbers and the same alignment
- * heads as its original model. The models large v1 and large v2 have the same key. The table has the heads of v2,
- * because most fine-tuned models are from v2.
+ * The alignment heads that OpenAI published for its models, each as `layer.head`. A key has the decoder's numbers of
+ * layers, of heads, and of vocabulary entries. A fine-tuned model has the same key and the same heads as its original
+ * model. The models large v1 and large v2 share a key, with the heads of v2, because most fine-tuned models are from
+ * v2.
  */
 const published: Record<string, string> = {
   '4,6,51865': '2.2 3.0 3.2 3.3 3.4 3.5',
@@ -28,19 +27,18 @@ const published: Record<string, string> = {
 }
 
 /**
- * The maximum number of alignment heads that are chosen for a model for which OpenAI published none. Each head needs
- * much memory: for each head, a batch stores the attention of every token to every frame.
+ * The maximum number of heads that are chosen if OpenAI published none. Each head needs much memory: a batch stores the
+ * attention of every token to every frame.
  */
 const headsMax = 24
 
 /**
- * Returns the alignment heads of a model: the cross-attention heads whose attention is, for each token, at the place of
- * the sound where the token is spoken. `layers`, `heads` and `vocabulary` are the dimensions of its decoder. If OpenAI
- * published alignment heads for a model with these dimensions, returns them. Otherwise returns at most `headsMax` heads
- * from the upper half of the layers. (openai/whisper uses all heads of this half.)
+ * Returns the alignment heads of a model. `layers`, `heads` and `vocabulary` are the dimensions of its decoder. Returns
+ * the heads that OpenAI published for these dimensions. If there are none, returns at most `headsMax` heads from the
+ * upper half of the layers.
  *
  * For Whisper base, the 8 published heads put 93 % of the word starts within 0.2 s of the right time. Heads from the
- * upper half put 98 % there, but they need three times the memory.
+ * upper half put 98 % there, but need three times the memory.
  */
 export function alignmentHeadsOf(layers: number, heads: number, vocabulary: number): Head[] {
   const known = published[[layers, heads, vocabulary].join()]
@@ -59,9 +57,8 @@ export function alignmentHeadsOf(layers: number, heads: number, vocabulary: numb
 }
 
 /**
- * Returns true if `listed` is a list of at least one head, and the decoder has all of these heads. Models with a
- * distilled decoder of two layers often have the file `generation_config.json` of their original model, which lists
- * heads of deeper layers.
+ * Returns true if `listed` is a list of one or more heads, all of which the decoder has. The configuration of a
+ * distilled model often lists heads of the deeper decoder of its original model.
  */
 export function areHeads(listed: unknown, layers: number, heads: number): listed is Head[] {
   const isIndex = (value: unknown, below: number) =>

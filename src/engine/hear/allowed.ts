@@ -4,24 +4,23 @@ import { framesPerSecond } from '../audio.ts'
 import type { Facts } from './facts.ts'
 
 /**
- * The latest time that the first timestamp token of a window may have: 50 × 0.02 s = 1 s. A window begins with speech,
- * so its first segment begins early.
+ * The latest time of the first timestamp token of a window: 50 × 0.02 s = 1 s. The first segment begins early, because
+ * a window begins with speech.
  */
 const firstTimestampMax = 50
 
 /**
- * Two adjacent timestamp tokens end one segment and begin the next. If at least this much sound (1.5 s) follows them,
- * the end token is not allowed directly after them. Whisper was trained with windows that could end in the middle of a
- * sentence. It learned to write no text for such a sentence, only the timestamp token of its start, and then the end
- * token. In steno, windows end at pauses, so the last sentence is usually complete and must have text.
+ * Two adjacent timestamp tokens end one segment and begin the next. If at least this much sound (1.5 s) follows, the
+ * end token is not allowed directly after them. Whisper learned to write no text for a sentence that the end of a
+ * window cuts off. Windows of steno end at pauses, so the last sentence is usually complete and must have text.
  */
 const restMin = 1.5 * framesPerSecond
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
 /**
- * `tokens` has the text tokens and timestamp tokens that were decoded for a window so far. `frames` is the length of
- * the sound in this window, in model frames of 0.02 s.
+ * `tokens` are the text and timestamp tokens decoded so far. `frames` is the length of the sound in the window, in
+ * model frames of 0.02 s.
  */
 export type History = { tokens: readonly number[]; frames: number }
 
@@ -33,20 +32,17 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
 /** A range of token ids, from `from` (inclusive) to `to` (exclusive). */
 export type Range = { from: number; to: number }
 
-/**
- * The ranges of text tokens, of the end token, and of timestamp tokens that may come next. An empty range allows none.
- */
+/** The ranges of text tokens, of the end token, and of timestamp tokens that may come next. A range may be empty. */
 type Allowed = { text: Range; end: Range; times: Range }
 
 /**
- * Returns the tokens that may come next. If timestamp tokens are wanted, a segment begins with one, and ends with one
- * or with the end token. Times never decrease.
+ * Returns the tokens that may come next. With `timestamps`, each segment begins with a timestamp token, and ends with a
+ * timestamp token or the end token. Times never decrease.
  */
 export function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts
   const none = { from: 0, to: 0 }
-  // The ids between the end token and the first timestamp token belong to special tokens. Special tokens are never
-  // chosen.
+  // The ids between the end token and the first timestamp token are special tokens, which are never chosen.
   const text = { from: 0, to: Math.min(end, first) }
   const stop = { from: end, to: end + 1 }
   if (!timestamps) return { text, end: stop, times: none }

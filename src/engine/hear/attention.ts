@@ -1,20 +1,19 @@
-// Prepares the attention values from which the times of the words are computed. They are the cross-attention of the
-// alignment heads, the heads that follow the speech. The result has one value for each pair of a token and a frame.
+// Prepares the cross-attention of the alignment heads, from which word times are computed. The result has one value for
+// each pair of a token and a frame.
 
 import { addMedians, reach } from './running-median.ts'
 import type { Band, BandedRow } from './warp.ts'
 
 /**
- * The band of one token (the frames in which the token may lie), and the attention of the decoding pass that predicted
- * the token. `attention` has heads × frames values, for all frames of the window.
+ * The band of one token (the frames in which the token may lie), and its attention. `attention` has heads × frames
+ * values, for all frames of the window.
  */
 export type AttendedBand = Band & { attention: Float32Array }
 
 /**
- * Returns the normalised attention of each token for the frames in which this token may lie (its band). The steps are
- * those of openai/whisper. First, the values of each frame and head are standardised over all tokens, so that a frame
- * to which all tokens attend equally has no influence. Next, a median filter smooths the values of each head. Last, the
- * mean over the heads is computed.
+ * Returns the normalised attention of each token in its band, as openai/whisper does. First, the values of each frame
+ * and head are standardised over all tokens. A frame to which all tokens attend equally then has no influence. Next, a
+ * median filter smooths the values of each head. Last, the mean over the heads is computed.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))
@@ -32,7 +31,7 @@ export function attentionIn(bands: readonly AttendedBand[], frames: number): Ban
   })
 }
 
-/** Computes the mean and the standard deviation over all tokens, separately for each frame of each head. */
+/** Computes the mean and the standard deviation over all tokens, for each frame of each head. */
 function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
   const size = tokens[0]?.length ?? 0
   const [sums, squares] = [new Float64Array(size), new Float64Array(size)]

@@ -1,18 +1,17 @@
-// The maximum number of windows of one recording that Whisper decodes together in one batch.
+// Limits the number of windows that Whisper decodes together in one batch.
 
 import { limits } from '../../limits.ts'
 import type { Whisper } from './whisper.ts'
 
 /**
  * The maximum number of windows of one recording in a batch. On a CPU, a batch of 16 windows takes as long as two
- * batches of 8, and needs twice the memory. On a GPU, a batch of 32 windows takes little longer than one window. A
- * batch of several recordings may have more windows (see joint-decoding.ts).
+ * batches of 8, and needs twice the memory. On a GPU, a batch of 32 windows takes little longer than one window.
  */
 const rowsMax = { cpu: 8, gpu: 32 }
 
 /**
- * Returns the maximum number of windows of one recording in a batch: `rowsMax`, or fewer if the decoder's caches would
- * need too much memory.
+ * Returns the maximum number of windows of one recording in a batch: `rowsMax`, or fewer to limit the memory of the
+ * decoder's caches.
  */
 export function rowsFor({ device, windowBytes }: Whisper): number {
   const kind = device === 'cpu' ? 'cpu' : 'gpu'
@@ -20,8 +19,8 @@ export function rowsFor({ device, windowBytes }: Whisper): number {
 }
 
 /**
- * The maximum number of prompt tokens in a batch, counted over all windows of the batch together. The decoder of a
- * published model computes scores for each prompt token, and these scores need much memory.
+ * The maximum number of prompt tokens in all windows of a batch together. A published decoder computes scores for each
+ * prompt token, which need much memory.
  */
 const positionsMax = 1000
 

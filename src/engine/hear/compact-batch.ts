@@ -1,5 +1,5 @@
-// One batch of windows that a network in the compact form (8-bit weights) decodes. Each window is a row of the batch.
-// When the text of a row is complete, the row is removed from the batch, and the last row moves to its place.
+// One batch of windows that a network in the compact form (8-bit weights) decodes. Each window is a row of the batch. A
+// row with complete text is removed, and the last row moves to its place.
 
 import { forbidden } from '../network/decoder.ts'
 import { headSize } from '../network/layers.ts'
@@ -15,40 +15,28 @@ export class CompactBatch implements Batch {
   rows: number
   /** The number of tokens that the last run of the decoder added to each row of the batch. */
   private positions = 0
-  /**
-   * The indices of the tokens of the last run whose scores were computed. The first token that the run added to a row
-   * has the index 0.
-   */
+  /** The indices of the tokens whose scores the last run computed. The first token of the run has the index 0. */
   private wanted: readonly number[] = []
-  /** The number of tokens whose keys and values are in the cache, for each row of the batch. Each row is one window. */
+  /** The number of tokens with cached keys and values, for each row (window) of the batch. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private totals: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
-   * The cached keys and values of the tokens of all rows (windows) of the batch, layer by layer. After each run of the
-   * decoder, these tensors are outputs of this run. When a row is removed, they are replaced by views with one row
-   * fewer. A view has no memory of its own: it refers to the memory of the output.
+   * The cached keys and values of all rows (windows), layer by layer. They are outputs of the last run. When a row is
+   * removed, views with one row fewer replace them. A view refers to the memory of an output.
    */
   private self: Tensor[]
-  /**
-   * Tensors that share memory with the outputs of the last decoder step. The next decoder step frees these tensors and
-   * the outputs.
-   */
+  /** Tensors that share memory with the outputs of the last run. The next run frees these tensors and the outputs. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
-  /**
-   * The number of encoder output frames for which each row (window) of the batch has memory. It is the number of such
-   * frames in the longest window.
-   */
+  /** The number of encoded frames in the longest window. Each row of the batch has memory for this number of frames. */
   private readonly frames: number
   /**
-   * The output `mass` of the encoder, with one row for each window of the batch. The encoder reads several model frames
-   * (20 ms each) of a long silence as one frame. For a frame that represents n model frames, `mass` is log(n). The
-   * decoder adds log(n) to the attention scores of the frame, so the frame gets n times the weight. All rows have the
-   * length of the longest window. In the row of a shorter window, the unused end is `forbidden`, so the attention
-   * ignores it.
+   * The encoder's output `mass` for all rows of the batch. In silence, one encoded frame can represent n model frames
+   * (20 ms each): its `mass` is log(n). The decoder adds `mass` to the attention scores, which gives the frame n times
+   * the weight. The unused end of a shorter row is `forbidden`: the attention ignores it.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]
@@ -124,8 +112,7 @@ export class CompactBatch implements Batch {
     const views = this.self.map(layer =>
       firstRows(runtime, layer, 'float32', [last, facts.heads, this.length, headSize]),
     )
-    // These tensors are views: they have no memory of their own, and refer to the outputs of the last run. The next
-    // step frees the outputs and the views.
+    // These views refer to the outputs of the last run. The next run frees the outputs and the views.
     this.held.push(...views)
     this.self = views
   }
@@ -136,7 +123,7 @@ export class CompactBatch implements Batch {
   }
 
   /**
-   * Runs the decoder and adds `count` tokens to each row. `tokens` lists all tokens of the first row, then all tokens
+   * Runs the decoder, which adds `count` tokens to each row. `tokens` has all tokens of the first row, then all tokens
    * of the second row, and so on.
    */
   private feed(tokens: readonly number[], count: number): void {
@@ -144,7 +131,7 @@ export class CompactBatch implements Batch {
     const integers = (values: readonly number[], dims: readonly number[]) =>
       tensor(runtime, 'int64', BigInt64Array.from(values, BigInt), dims)
     const starts = Array.from({ length: this.rows }, () => 0)
-    // Scores are needed for only two tokens of a prompt. The scores at the start token show whether the window contains
+    // A prompt needs the scores at two tokens only. The scores at the start token show whether the window contains
     // speech. The scores at the last token predict the first token of the text.
     const start = Math.max(0, tokens.slice(0, count).indexOf(facts.start))
     this.wanted = [...new Set([start, count - 1])]
@@ -169,10 +156,8 @@ export class CompactBatch implements Batch {
   }
 
   /**
-   * Returns the tensors that the cross-attention of the decoder reads. There are several kinds of these tensors, such
-   * as the keys. For each kind, each layer of the decoder has one tensor. A tensor has the values for all windows that
-   * are still in the batch. The values come from the encoder, and `cross` already has them in its memory. The returned
-   * tensors refer to this memory, so no values are copied.
+   * Returns the tensors that the cross-attention of the decoder reads, for all windows still in the batch. There is one
+   * tensor for each kind (such as the keys) and layer. The tensors refer to the memory of `cross`, without a copy.
    */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts

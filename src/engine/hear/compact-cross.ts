@@ -1,6 +1,6 @@
-// Gathers the encoded windows of a batch, for networks in the compact form (8-bit weights). For each window, the
-// encoder returns several kinds of tensors, such as the keys of the decoder's cross-attention. For each kind, the
-// tensors of all windows are copied into one memory area.
+// Gathers the encoded windows of a batch, for networks in the compact form (8-bit weights). An encoded window has
+// several kinds of tensors, such as the keys of the decoder's cross-attention. The tensors of one kind are copied into
+// one memory area.
 
 import { headSize } from '../network/layers.ts'
 import type { ElementType } from '../onnx/session.ts'
@@ -8,9 +8,9 @@ import type { Facts } from './facts.ts'
 import type { EncodedWindow } from './network.ts'
 
 /**
- * The kinds of tensors in an encoded window, in the order of the encoder's outputs. Each tensor has layers × 1 × heads
- * × length × 64 values. The length is the number of encoded frames if `byFrame` is true, and 1 otherwise. One more
- * output of the encoder, `mass`, is not in this list.
+ * The kinds of tensors in an encoded window, in the order of the encoder's outputs. A tensor has layers × 1 × heads ×
+ * length × 64 values. The length is the number of encoded frames if `byFrame` is true, and otherwise 1. The last output
+ * of the encoder, `mass`, is not in this list.
  */
 export const kinds = [
   { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },
@@ -20,10 +20,9 @@ export const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * The tensors of one kind from the encoder, for all windows of a batch. `kind` is an entry of `kinds`, such as the keys
- * of the decoder's cross-attention. `memory` has layers × windows × heads × `length` × 64 numbers. `length` is the
- * number of encoded frames in the longest window. It is 1 for a kind that does not depend on the frame, such as the
- * scales of the keys. `rowBytes` is the number of bytes for one window in one layer.
+ * The tensors of one kind, for all windows of a batch. `memory` has layers × windows × heads × `length` × 64 values.
+ * `length` is the number of encoded frames in the longest window, or 1 if the kind does not depend on the frame.
+ * `rowBytes` is the number of bytes for one window in one layer.
  */
 export type Cross = {
   kind: (typeof kinds)[number]
@@ -32,10 +31,7 @@ export type Cross = {
   rowBytes: number
 }
 
-/**
- * Returns the number of encoded frames in a window. Throws if the window was encoded by a network that is not in the
- * compact form, because such a network returns other tensors.
- */
+/** Returns the number of encoded frames in a window. Throws if another kind of network encoded the window. */
 export function framesIn({ tensors }: EncodedWindow): number {
   const frames = tensors[0]?.dims[3]
   if (frames === undefined || tensors.length !== kinds.length + 1)
@@ -44,9 +40,9 @@ export function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies the tensors of one kind from all windows into one memory area. `index` is the place of the kind in `kinds`.
- * `frames` is the number of encoded frames in the longest window. Each attention head of each window gets memory for
- * this number of frames. For a shorter window, the end of this memory is not used.
+ * Copies the tensors of one kind from all windows into one memory area. `index` is the index of the kind in `kinds`.
+ * Each attention head of each window gets memory for `frames` encoded frames, the number of the longest window. A
+ * shorter window leaves the end of this memory unused.
  */
 export function gather(
   windows: readonly EncodedWindow[],
@@ -72,8 +68,8 @@ export function gather(
 }
 
 /**
- * Frees the memory at once. It is tens of megabytes for a batch, and the garbage collector would keep the memory of
- * several batches for a while.
+ * Frees the memory at once: tens of megabytes for a batch. The garbage collector would keep the memory of several
+ * batches for a while.
  */
 export function release({ memory }: Cross): void {
   memory.buffer.transfer(0)

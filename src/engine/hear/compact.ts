@@ -1,5 +1,5 @@
-// Opens a Whisper network in the compact form, which is one file of 8-bit weights. The ONNX graphs are built in memory
-// when the network is opened. The operations of these graphs run only on a CPU.
+// Opens a Whisper network in the compact form: one file of 8-bit weights. The ONNX graphs are built in memory, and run
+// only on a CPU.
 
 import { join } from 'node:path'
 import { windowFrames } from '../audio.ts'
@@ -21,9 +21,9 @@ import { EncodedWindow, type Encoder, type EncoderInput, type Network } from './
 import { openVoiceNetwork, type VoiceNetwork } from './voice-network.ts'
 
 /**
- * The maximum width of a network whose decoder runs on one thread. In a decoding step of such a network, threads wait
- * for each other more than they compute. With two threads, a step of the model base with 8 windows takes 10 ms instead
- * of 11 ms, and 17 ms of CPU time instead of 12 ms.
+ * The maximum width of a network whose decoder runs on one thread. In a small network, threads mostly wait for each
+ * other. With two threads, a step of the model base with 8 windows takes 10 ms instead of 11 ms, and 17 ms of CPU time
+ * instead of 12 ms.
  */
 const singleThreadedMax = 768
 
@@ -34,7 +34,7 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
-  // Where ONNX Runtime adds byte products exactly, its products are faster than steno's own. Its attention is always
+  // If ONNX Runtime adds byte products exactly, its products are faster than those of steno. Its attention is always
   // slower.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)

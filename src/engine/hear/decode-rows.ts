@@ -11,16 +11,15 @@ import { unfinishedAtEnd, unfinishedAtLimit } from './unfinished.ts'
 import type { Whisper } from './whisper.ts'
 
 /**
- * A window to decode. `frames` is the length of its sound, in frames of the speech model (20 ms each). The sound
- * includes the pauses between the speech spans. `speechSeconds` is the length of the speech spans alone, in seconds.
+ * A window to decode. `frames` is the length of its sound with pauses, in model frames (20 ms each). `speechSeconds` is
+ * the length of its speech without pauses.
  */
 export type Row = {
   frames: number
   speechSeconds: number
   /**
-   * If given, decoding ends at the first timestamp token at or after this frame of the window. The speech after this
-   * frame was added only because the model makes fewer errors if more speech follows. The text of this added speech is
-   * not needed.
+   * Decoding ends at the first timestamp token at or after this frame. The model makes fewer errors if more speech
+   * follows, but the text of this added speech is not needed.
    */
   neededFrames?: number
 }
@@ -30,26 +29,25 @@ export type RecogniseOptions = {
   decoder: Decoder
   prompt: readonly number[]
   /**
-   * The prompt for the second and each later attempt to decode the same window. This prompt does not contain the
-   * caller's context, because the context may have caused the errors of the first attempt.
+   * The prompt for each later attempt to decode the same window. It does not contain the caller's context, which may
+   * have caused the errors of the first attempt.
    */
   promptAgain: readonly number[]
   timestamps: boolean
   attention: boolean
-  /** Called before each decoding step. `share` is the share of the windows whose text is complete (0 to 1). */
+  /** Called before each decoding step with the share of the windows whose text is complete (0 to 1). */
   onShare: (share: number) => Promise<void>
 }
 
 /**
- * The maximum number of tokens for a window. A longer text is cut off. If this text has a complete sentence, the
- * speech after its last complete sentence is decoded in another window. Such long texts occur in scripts in which one
- * letter consists of several tokens.
+ * The maximum number of tokens for a window. A longer text is cut off, and the speech after its last complete sentence
+ * is decoded in another window. Such long texts occur in scripts in which one letter consists of several tokens.
  */
 const windowTokens = 224
 
 /**
- * A window that is being decoded. `row` contains the lengths of the sound and of the speech in this window. `best` is
- * the best decoded text so far. `random` returns the random numbers, from 0 to 1, for this window.
+ * A window that is being decoded. `best` is the best decoded text so far. `random` returns the random numbers for this
+ * window, from 0 to 1.
  */
 export type Task = { row: Row; window: EncodedWindow; best: Hypothesis; random: () => number }
 
@@ -57,13 +55,13 @@ export type Attempt = {
   task: Task
   hypothesis: Hypothesis
   /**
-   * True if decoding was ended because of a loop, or because the text has `limit` tokens. But false if only the last
-   * part of the window is decoded again (see `unfinishedAtLimit`).
+   * True if decoding was ended because of a loop, or because the text has `limit` tokens. Stays false if only the end
+   * of the window must be decoded again.
    */
   looped: boolean
   /**
-   * `tokensMax` is the maximum number of tokens in the text of a window. `limit` is the maximum in this attempt. It is
-   * lower than `tokensMax` if the window has little sound.
+   * `tokensMax` is the maximum number of tokens for any window. `limit` is the maximum for this window, which is lower
+   * for little sound.
    */
   tokensMax: number
   limit: number
@@ -111,16 +109,16 @@ export async function decodeRows(
   }
 }
 
-/** Removes an element and moves the last element to its place, as `Batch.drop` does with the rows of the batch. */
+/** Removes an element and moves the last element to its place, as `Batch.drop` does with rows. */
 function drop<Row>(rows: Row[], row: number): void {
   const last = rows.pop()
   if (last !== undefined && row < rows.length) rows[row] = last
 }
 
 /**
- * Returns the maximum number of tokens of a correct text for `frames` frames of sound, of 20 ms each: 36 tokens per
- * second, plus 32. The 32 tokens matter only for very short sound. A word of Georgian has about 18 tokens, so the
- * maximum allows two Georgian words per second.
+ * Returns the maximum number of tokens of a correct text for `frames` frames of 20 ms: 36 tokens per second, plus 32.
+ * The 32 tokens matter only for very short sound. A Georgian word has about 18 tokens, so two Georgian words per second
+ * are possible.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)
@@ -129,8 +127,8 @@ function plausibleTokens(frames: number): number {
 type ExtendOptions = { rules: Rules; temperature: number; attention: boolean }
 
 /**
- * Chooses the next token of one window, whose number in the batch is `row`, and adds the token to the text of this
- * window. Returns the token, or null if the decoding of this window has ended.
+ * Chooses the next token of a window, and adds the token to the text. `row` is the index of the window in the batch.
+ * Returns the token, or null if the decoding of this window has ended.
  */
 function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
   const { hypothesis, task } = attempt
@@ -169,9 +167,8 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 }
 
 /**
- * Ends a text before the model returns the end token. Called when the last token of the text is a timestamp token at or
- * after the frame `neededFrames`. The text of the speech after this frame is not needed. If the timestamp token begins
- * a segment (the text between two timestamp tokens), the token is removed, because the segment has no text.
+ * Ends a text before the model returns the end token, at a timestamp token at or after the frame `neededFrames`. A
+ * timestamp token that begins a segment is removed, because this segment has no text.
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -1,5 +1,4 @@
-// Encodes and decodes windows with a Whisper model. The windows are encoded one or two at a time, and decoded together
-// in one batch.
+// Encodes windows one or two at a time, and decodes them together in one batch, with a Whisper model.
 
 import { seconds } from '../audio.ts'
 import type { Row } from './decode-rows.ts'
@@ -17,11 +16,11 @@ import type { VoiceReading } from './voice-network.ts'
 import type { Whisper } from './whisper.ts'
 import { framesOf, sampleOf, soundOf, type Window } from './windows.ts'
 
-/** An open Whisper model, and `features`, which computes the spectrograms that the model reads. */
+/** An open Whisper model. `features` computes the spectrograms that the model reads. */
 export type WhisperModels = {
   whisper: Whisper
   features: Features
-  /** The maximum number of windows of one recording that are decoded together in one batch. */
+  /** The maximum number of windows of one recording in a batch. */
   rows: number
   joint: JointDecoding
 }
@@ -33,7 +32,7 @@ type EncodeOptions<Result> = {
   use: (encoded: readonly EncodedWindow[]) => Promise<Result>
 }
 
-/** Encodes the windows, and passes the encoded windows to `use`. Frees the encoded windows when `use` has ended. */
+/** Encodes the windows, and passes the encoded windows to `use`. Frees the encoded windows after the end of `use`. */
 export async function withEncoded<Result>(
   { whisper, features }: Pick<WhisperModels, 'whisper' | 'features'>,
   windows: readonly Window[],
@@ -57,7 +56,6 @@ export async function withEncoded<Result>(
   }
 }
 
-/** Encodes one or two windows. */
 function encodeTogether(encoder: Encoder, windows: readonly EncoderInput[]): EncodedWindow[] {
   const [one, other] = windows
   if (encoder.encodeTwo && one && other) return encoder.encodeTwo(one, other)
@@ -69,9 +67,8 @@ export type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * The rest of the window, which must be decoded again. Null if there is no such rest. The first `textsKept` entries
-   * of `texts` stay in the result. The other entries of `texts` are used only if the second decoding returns no good
-   * text.
+   * The end of the window, if it must be decoded again. Otherwise null. The first `textsKept` entries of `texts` stay
+   * in the result. The later entries are used only if the second decoding gives no good text.
    */
   rest: Rest | null
 }
@@ -84,10 +81,9 @@ export type DecodeOptions = {
 }
 
 /**
- * Decodes windows. The model makes fewer errors at the end of a short window if more speech follows. So the caller may
- * add the speech that follows a window to the end of the window. `extended` has the windows with this added speech, and
- * `windows` has the same windows without it. `encoded` is the output of the encoder for `extended`. The result has only
- * the words of `windows`: the words in the added speech are removed.
+ * Decodes windows. At the end of a short window, the model makes fewer errors if more speech follows. `extended` has
+ * the same windows as `windows`, with such speech added. `encoded` is the output of the encoder for `extended`. The
+ * result has only the words of `windows`.
  */
 export async function decodeWindows(
   { whisper, joint }: WhisperModels,
@@ -105,8 +101,8 @@ export async function decodeWindows(
     prompt: promptOf(whisper, context, { language, translate }),
     promptAgain: promptOf(whisper, [], { language, translate }),
     timestamps: true,
-    // The attention of a translation does not follow the order of the speech, so the attention cannot give word times.
-    // The word times of a translation are estimated from the lengths of the words.
+    // The attention of a translation does not follow the order of the speech, and cannot give word times. Word times of
+    // a translation are estimated from the lengths of the words.
     attention: attendingDecoder !== null && !translate,
     onShare,
   })
@@ -131,13 +127,10 @@ export async function decodeWindows(
 
 /**
  * Returns the lengths that the decoding of a window needs. `window` is the window whose text is needed. `heard` is the
- * window that the model decodes: `window` itself, or `window` with more speech at its end. Speech is added because the
- * model makes fewer errors if more speech follows.
+ * window that the model decodes: `window`, sometimes with more speech at its end.
  * - `frames` is the length of `heard`.
- * - `speechSeconds` is the length of the speech in `heard`. It is used to find failed decodings: if the model decodes
- *   much speech and returns no text, the decoding may have failed.
- * - `neededFrames` is the length of `window`. It is given only if speech was added. Decoding ends at the first
- *   timestamp token at or after this length, because the text of the added speech is not needed.
+ * - `speechSeconds` is the length of the speech in `heard`. If much speech gives no text, the decoding may have failed.
+ * - `neededFrames` is the length of `window`, given only if speech was added. Decoding ends there.
  */
 function rowOf(heard: Window, window: Window = heard): Row {
   const row = {

@@ -3,7 +3,7 @@
 //
 // If the GPU also chooses the tokens, a step copies only a few numbers for each row to the CPU. CUDA records such a
 // step as a CUDA graph, and replays the graph in later steps. Each number of rows needs its own graph. To keep the
-// number of graphs small, the number of rows in a run is always a power of two. A row that has no window is idle.
+// number of graphs small, the number of rows is a power of two. A row without a window is idle.
 
 import { allowedInput } from '../network/pick.ts'
 import { allowedAfter } from './allowed.ts'
@@ -17,22 +17,21 @@ export function powerOfTwo(least: number): number {
 }
 
 export type Runs = {
-  /** Prepares a run of the decoder that no later batch uses again. The caller must close this run. */
+  /** Prepares a run of the decoder that is used only once. The caller must close this run. */
   once(shape: Omit<RunShape, 'record'>): DecoderRun
   step(rows: number, withScores: boolean): DecoderRun
   end(): void
 }
 
-/** A window that is being decoded. `slot` is the number of the row of this window in the caches. */
+/** A window that is being decoded. `slot` is the number of its row in the caches. */
 type Row = {
   slot: number
   /** The length of the sound in the window, in model frames of 20 ms. */
   frames: number
   tokens: number[]
   /**
-   * The arrays that `attention` returned for this window. The key is the number of the decoding step. The arrays are
-   * filled later: when this window is removed from the batch, its attention values are copied from the GPU. Until then,
-   * the arrays contain zeros.
+   * The arrays that `attention` returned for this window, by the number of the decoding step. They contain zeros until
+   * the window is removed from the batch: its attention is then copied from the GPU.
    */
   asked: Map<number, Float32Array>
 }
@@ -41,16 +40,14 @@ type Start = { rows: number; prompt: readonly number[]; greedy: Greedy | null }
 
 export class DeviceBatch implements Batch {
   private readonly live: Row[]
-  /** The number of rows in the next run of the decoder. This number includes idle rows, which have no window. */
+  /** The number of rows in the next run of the decoder, including idle rows without a window. */
   private size: number
   /** The number of tokens in the cache for each row of the batch. */
   private length = 0
-  /** The number of decoding steps after the run that processed the prompt. */
+  /** The number of decoding steps after the run of the prompt. */
   private steps = 0
   private readonly greedy: Greedy | null
-  /**
-   * The run of the decoder that processed the prompt for all windows of the batch. Null after the first decoding step.
-   */
+  /** The run of the decoder for the prompt. Null after the first decoding step. */
   private prompt: DecoderRun | null
   private last: DecoderRun
 
@@ -68,8 +65,8 @@ export class DeviceBatch implements Batch {
       asked: new Map(),
     }))
     this.size = powerOfTwo(rows)
-    // Scores are computed for only two tokens of the prompt. The scores at the start token show whether the window
-    // contains speech. The scores at the last token of the prompt predict the first token of the text.
+    // Scores are computed at two tokens of the prompt only. The scores at the start token show whether the window
+    // contains speech. The scores at the last token predict the first token of the text.
     const start = Math.max(0, prompt.indexOf(parts.facts.start))
     const wanted = [...new Set([start, prompt.length - 1])]
     this.prompt = runs.once({ rows: this.size, length: prompt.length, wanted, withScores: true })
@@ -134,8 +131,8 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Runs the decoder once, which adds tokens to each row of the batch. An idle row has no window to decode. It gets
-   * tokens with the id 0, whose results are not used.
+   * Runs the decoder once, which adds tokens to each row of the batch. An idle row has no window, and gets tokens with
+   * the id 0.
    */
   private feed(tokensOf: (row: Row) => readonly number[]): void {
     const { length } = this.last.shape
@@ -157,8 +154,7 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Returns the graph's input `allowed` for one row (window) of the batch: four numbers that describe which tokens may
-   * come next (see pick.ts).
+   * Returns the graph's input `allowed` for one row (window): four numbers that describe which tokens may come next.
    */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]
@@ -167,9 +163,9 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Makes the next run smaller after the texts of some windows are complete. The size of the run becomes the smallest
-   * power of two that is not less than the number of the remaining windows. A run reads only the first `size` rows of
-   * the caches, so each window with a later row is moved to a free row among the first ones.
+   * Makes the next run smaller when some windows have left the batch. The size of a run is the smallest power of two
+   * that has a row for each window. A run reads only the first `size` rows of the caches, so windows in later rows move
+   * to free rows.
    */
   private shrink(): void {
     const size = powerOfTwo(this.rows)
@@ -186,8 +182,7 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Called when a window is removed from the batch. Copies the attention values of this window from the memory of the
-   * GPU into the arrays that `attention` has returned for this window. These arrays contained zeros until now.
+   * Copies the attention of a removed window from the GPU into the arrays that `attention` returned for this window.
    */
   private readAttention({ slot, asked }: Row): void {
     const count = Math.max(-1, ...asked.keys()) + 1

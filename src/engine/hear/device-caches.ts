@@ -1,5 +1,4 @@
-// The caches of the decoder in the memory of a GPU, for all rows of a batch, and the operations that write, move and
-// read rows of these caches.
+// The caches of the decoder in the memory of a GPU, for all rows of a batch.
 
 import { moveRow, readAttention, writeRow, zeros } from '../network/cache-graphs.ts'
 import { cacheNames, updated } from '../network/float-caches.ts'
@@ -26,7 +25,7 @@ export class CacheSessions {
   readonly zeros: Session
   readonly writer: Session
   readonly mover: Session
-  /** Null if the model has no alignment heads, and so no cache of attention. */
+  /** Null if the model has no alignment heads. Such a model has no cache of attention. */
   readonly reader: Session | null
   private readonly opened: Session[] = []
 
@@ -65,7 +64,7 @@ export class DeviceCaches {
   constructor(
     private readonly parts: DeviceParts,
     private readonly sessions: CacheSessions,
-    /** The number of rows for which each cache has memory. A row belongs to one window of a batch. */
+    /** The number of rows for which each cache has memory. A row belongs to one window. */
     readonly capacity: number,
   ) {
     const { memory, size, type } = parts
@@ -81,9 +80,9 @@ export class DeviceCaches {
   }
 
   /**
-   * Connects the first `rows` rows of each cache to a run of the decoder, without a copy. The run only reads the caches
-   * in `cross`. The run updates the caches in `own` in place: the keys and values of the tokens, and the attention.
-   * Returns tensors that refer to the connected rows. The caller must free these tensors.
+   * Connects the first `rows` rows of each cache to a run of the decoder, without a copy. The run reads the caches in
+   * `cross`, and updates the caches in `own` in place. Returns tensors that refer to the connected rows. The caller
+   * must free these tensors.
    */
   bind(binding: Binding, rows: number): Tensor[] {
     const { memory, type } = this.parts
@@ -105,15 +104,12 @@ export class DeviceCaches {
     })
   }
 
-  /** Copies a row within each cache: the content of the row `from` replaces the content of the row `to`. */
+  /** Copies the row `from` over the row `to` in each cache. */
   move(from: number, to: number): void {
     this.update(this.sessions.mover, [...this.own, ...this.cross], { from: [from], to: [to] })
   }
 
-  /**
-   * Returns the cross-attention of the first `count` tokens in the row `row` of the caches: tokens × heads × frames
-   * values. Each row belongs to one window.
-   */
+  /** Returns the cross-attention of the first `count` tokens of one row (window): tokens × heads × frames values. */
   attention(row: number, count: number, frames: number): Float32Array {
     const cache = this.own.find(({ name }) => name === 'attention')
     const { reader } = this.sessions
@@ -167,8 +163,8 @@ export class DeviceCaches {
   }
 
   /**
-   * Fills a cache with zeros. The attention operation multiplies the values at unwritten places by 0. Uninitialised
-   * memory may contain NaN, and 0 × NaN is NaN.
+   * Fills a cache with zeros. The attention multiplies the values at unwritten places by 0. Without zeros, these places
+   * could contain NaN, and 0 × NaN is NaN.
    */
   private clear({ rowDims, tensor }: Cache): void {
     const { memory, type } = this.parts
@@ -183,7 +179,7 @@ export class DeviceCaches {
   }
 }
 
-/** Returns the dimensions of one row of the cache `name`. A row is the part of a cache that belongs to one window. */
+/** Returns the dimensions of one row (window) of the cache `name`. */
 export function rowDimsOf(name: string, { size }: Pick<DeviceParts, 'size'>): number[] {
   const { width, heads, frames, positions, alignmentHeads } = size
   if (name === 'attention') return [alignmentHeads.length, positions, frames]

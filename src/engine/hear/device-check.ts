@@ -1,5 +1,5 @@
-// Checks the results of a decoder on a GPU when a model is opened. If a fault of a driver or of a GPU kernel makes
-// these results wrong, this decoder is not used.
+// Checks the results of a decoder on a GPU when a model is opened. A fault of a driver or of a GPU kernel can make
+// these results wrong.
 
 import { windowMelFrames } from '../audio.ts'
 import { type History, type Rules, rulesOf } from './allowed.ts'
@@ -7,19 +7,19 @@ import type { Facts } from './facts.ts'
 import type { Decoder, EncodedWindow, Network } from './network.ts'
 import { choose, type NextToken } from './rules.ts'
 
-/** The largest difference of two log probabilities that rounding to 16-bit floats can cause. */
+/** The largest difference of two log probabilities that 16-bit rounding can cause. */
 const differenceMax = 0.1
 
 /**
- * The number of decoding steps in the check. CUDA records the calls of its kernels in the first steps, and replays
- * these recorded calls in the later steps. So the check tests the recorded and the replayed calls.
+ * The number of decoding steps in the check. CUDA records its kernel calls in the first steps, and replays the recorded
+ * calls in later steps. Both are checked.
  */
 const steps = 6
 
 /**
- * Decodes a few tokens in two ways, and throws if their log probabilities differ by more than `differenceMax`. The
- * first way decodes token by token: each step reads the caches, the GPU chooses the token, and CUDA replays recorded
- * calls. The second way decodes all tokens in one run that is not recorded, and the host chooses the token.
+ * Decodes a few tokens in two ways, and throws if the log probabilities differ by more than `differenceMax`. The first
+ * way goes token by token: each step reads the caches, the GPU chooses the token, and CUDA replays recorded calls. The
+ * second way decodes all tokens in one run without a recording, and the CPU chooses the token.
  */
 export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void {
   const picture = new Float32Array(facts.mels * windowMelFrames).map((_, at) => (at % 7 === 0 ? 0.5 : -0.5))
@@ -44,7 +44,7 @@ export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void 
 
 /**
  * Decodes a batch that contains `window` twice, token by token. Returns the tokens that the decoder chose for the
- * second copy. A fault in the offset of a row shows only in this copy, because the first copy has the offset 0.
+ * second copy. Only the second copy shows a fault in the offset of a row, because the first copy has the offset 0.
  */
 function picksInSteps(
   decoder: Decoder,

@@ -1,5 +1,4 @@
-// Whisper's decoder on a GPU. After a batch of windows, the decoder keeps its caches, and the objects that run its
-// graph. The next batch uses both again.
+// Whisper's decoder on a GPU. The decoder keeps its caches and its prepared runs for the next batch.
 
 import { cacheNames } from '../network/float-caches.ts'
 import { elements, elementsIn } from '../onnx/elements.ts'
@@ -9,14 +8,13 @@ import { DecoderRun, notRecorded } from './device-run.ts'
 import type { Batch, Decoder, EncodedWindow, Greedy } from './network.ts'
 
 export class DeviceDecoder implements Decoder {
-  /** The memory that each window of a batch needs, in bytes: the encoded window, and its row in the caches. */
+  /** The memory in bytes that each window of a batch needs: the encoded window, and its row in the caches. */
   readonly windowBytes: number
   private caches: DeviceCaches | null = null
   private readonly steps = new Map<string, DecoderRun>()
   /**
-   * The number of times that the key and value caches were allocated. CUDA records a run of the decoder with the
-   * addresses of these caches, and replays the recording by its id. A new allocation has other addresses, so the old
-   * recordings must not be used. The id of a recording therefore contains this number.
+   * The number of times that the caches were allocated. A run that CUDA recorded contains the addresses of the caches,
+   * and must not be replayed after a new allocation. The id of a recording therefore contains this number.
    */
   private allocations = 0
   private isBusy = false
@@ -54,8 +52,8 @@ export class DeviceDecoder implements Decoder {
   }
 
   /**
-   * Returns the decoder's caches, which have one row for each window of a batch. If the caches have fewer than `rows`
-   * rows, allocates larger caches first.
+   * Returns the decoder's caches, with one row for each window. If the caches have fewer than `rows` rows, allocates
+   * larger caches first.
    */
   private cachesFor(rows: number): DeviceCaches {
     if (this.caches && this.caches.capacity >= rows) return this.caches
@@ -66,9 +64,8 @@ export class DeviceDecoder implements Decoder {
   }
 
   /**
-   * Returns the object that runs one decoding step. In this step, the decoder graph adds one token to each of the
-   * `rows` rows of a batch. A later call with the same `rows` and `withScores` returns the same object, unless larger
-   * caches were allocated in the meantime.
+   * Returns the run for one decoding step, which adds one token to each of the `rows` rows. The run is reused until
+   * larger caches are allocated.
    */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`
@@ -81,8 +78,7 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * CUDA records a run of the decoder under an id, and replays the recording later by this id. The id is `allocations`
- * (the number of times that the caches were allocated) × `recordsMax` + the number of rows of the run. A run has fewer
- * rows than `recordsMax`, so two different recordings never have the same id.
+ * The id of a recording by CUDA is `allocations` × `recordsMax` + the number of rows of the run. A run has fewer rows
+ * than `recordsMax`, so each recording has its own id.
  */
 const recordsMax = 1024

@@ -9,10 +9,7 @@ import { EncodedWindow, type Encoder } from './network.ts'
 
 type EncoderParts = { facts: Facts; size: FloatSize; type: FloatType }
 
-/**
- * Makes the encoder, which encodes one window in each run. The decoder then copies the encoded window into its caches,
- * where each window has its own row.
- */
+/** Makes the encoder, which encodes one window in each run. */
 export function makeEncoder(
   runtime: Runtime,
   encoder: Session,

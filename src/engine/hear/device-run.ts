@@ -1,5 +1,5 @@
-// A prepared run of the decoder graph on a GPU, with a fixed number of rows and of tokens. Its inputs and outputs are
-// bound to memory that the GPU reads and writes in place, so the run can be started many times.
+// A prepared run of the decoder graph on a GPU, with a fixed number of rows and of tokens. Its inputs and outputs have
+// fixed memory, so the run can be started many times.
 
 import { type Binding, RunOptions } from '../onnx/binding.ts'
 import type { Shared } from '../onnx/device-memory.ts'
@@ -9,29 +9,23 @@ import type { DeviceCaches, DeviceParts } from './device-caches.ts'
 
 export type RunShape = {
   rows: number
-  /** The number of tokens that one run of the decoder adds to each row. A row is one window of the batch. */
+  /** The number of tokens that one run adds to each row. A row is one window of the batch. */
   length: number
   /**
-   * The indices of the tokens for which the graph computes scores. A run adds `length` tokens to each row of the batch,
-   * and the first of these tokens has the index 0.
+   * The indices of the tokens for which the graph computes scores. The first token that the run adds to a row has the
+   * index 0.
    */
   wanted: readonly number[]
-  /** If true, the run writes the scores of the tokens to an output `scores`, in memory that the host can read. */
+  /** If true, the run writes the scores of the tokens to memory that the CPU can read. */
   withScores: boolean
-  /** The id under which CUDA records the operations of this run and replays them, or `notRecorded`. */
+  /** The id under which CUDA records this run and replays it, or `notRecorded`. */
   record: number
 }
 
-/**
- * The value of `RunShape.record` for a run that CUDA does not record. CUDA can record the operations of a run, and
- * replay them in later runs.
- */
+/** The value of `RunShape.record` for a run that CUDA does not record. */
 export const notRecorded = -1
 
-/**
- * The values of the integer inputs of the decoder's ONNX graph, except `wanted`, which never changes. They are written
- * from the CPU before each run.
- */
+/** The integer inputs of the decoder's ONNX graph that the CPU writes before each run. */
 export type RunInputs = Record<'tokens' | 'positions' | 'starts' | 'lengths' | 'seen', readonly number[]>
 
 export class DecoderRun {
@@ -67,24 +61,24 @@ export class DecoderRun {
   }
 
   /**
-   * The input `allowed` of the graph. For each row (one window of the batch), it has four numbers that describe which
-   * tokens may come next (see network/pick.ts).
+   * The input `allowed` of the graph. For each row (one window), it has four numbers that describe which tokens may
+   * come next.
    */
   get allowed(): Float32Array {
     return this.floats('allowed')
   }
 
   /**
-   * The output `picked` of the last run. For each row (one window of the batch), it has two numbers: the id of the
-   * chosen token, and the logarithm of the probability of this token.
+   * The output `picked` of the last run. For each row (one window), it has the id of the chosen token, and the
+   * logarithm of its probability.
    */
   get picked(): Float32Array {
     return this.floats('picked')
   }
 
   /**
-   * The output `scores` of the last run. For each row (window) and for each requested position in the row, it has the
-   * scores of all tokens of the vocabulary. Throws if the run does not return scores.
+   * The output `scores` of the last run: the scores of the whole vocabulary, for each row (window) and each position in
+   * `wanted`. Throws if the run returns no scores.
    */
   get scores(): Float32Array {
     return this.floats('scores')

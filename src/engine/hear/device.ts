@@ -1,5 +1,5 @@
-// Opens a Whisper network whose decoder caches stay in the memory of a GPU. The ONNX graphs are built when the network
-// is opened, with the float weights of a published model. Tests run the same graphs on a CPU.
+// Opens a Whisper network whose decoder caches stay in the memory of a GPU. The ONNX graphs are built from the float
+// weights of a published model. Tests run the same graphs on a CPU.
 
 import { firstLineOf } from '../../base/reason.ts'
 import { floatDecoder } from '../network/float-decoder.ts'
@@ -22,9 +22,8 @@ import type { Network } from './network.ts'
 export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
- * Opens a published model on a GPU with 16-bit floats, and checks its decoder. If the model cannot be opened, or if its
- * decoder fails the check, opens and checks the model with 32-bit floats. Throws if this fails too. `variant` is the
- * suffix of the model's ONNX files.
+ * Opens a published model on a GPU with 16-bit floats, and checks its decoder. After an error, tries again with 32-bit
+ * floats, and throws if this fails too. `variant` is the suffix of the model's ONNX files.
  */
 export function openDevice(
   runtime: Runtime,
@@ -101,8 +100,7 @@ function sizeOf(weights: FloatWeights, { width, heads, layers, alignmentHeads }:
     throw new Error(
       `the weights are of a model with ${decoderLayers} decoder layers, config.json of ${layers}`,
     )
-  // The graphs return the attention of the alignment heads sorted by layer. So this list of the heads is sorted by
-  // layer too.
+  // The graphs return the attention of the alignment heads sorted by layer.
   const inOrder = (alignmentHeads ?? []).toSorted(([one], [other]) => one - other)
   const positionsOf = (half: string) => weights.get(`${half}.embed_positions.weight`)?.().dims[0] ?? 0
   return {

@@ -1,29 +1,25 @@
 // Chooses the model frames (20 ms each) that the encoder of the compact form reads. A window lasts 30 s: its sound, and
-// then constant silence. The encoder reads only some frames of this silence, and each of them represents several
-// frames. For a window with 5 s of sound, the encoder then needs 25 % of the time that it needs for all frames. For a
-// window with 25 s of sound, it needs 90 %.
+// then constant silence. The encoder reads only some frames of this silence. Compared with reading all frames, a window
+// with 5 s of sound takes 25 % of the time, and a window with 25 s of sound 90 %.
 
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
- * The model frames (20 ms each) that the encoder reads. In silence, one frame represents several, so the encoder does
- * not read all frames of the window. `places` contains the positions of the read frames in the window. `counts`
- * contains, for each read frame, the number of model frames that it represents.
+ * The model frames (20 ms each) that the encoder reads. `places` has the position of each read frame in the window.
+ * `counts` has the number of model frames that each read frame represents.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 
 /**
- * Two parts of the silence after the sound of a window are read completely: the first `readAfterSound` model frames (20
- * ms each) of the silence, and the last `readAtEnd` model frames of the window. Between these two parts, the encoder
- * skips most frames.
+ * The numbers of model frames (20 ms each) of silence that are always read: directly after the sound, and at the end of
+ * the window. Between these two parts, the encoder skips most frames.
  */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The maximum number of model frames (20 ms each) in a group. The silence between the two parts that are read
- * completely is divided into groups, and the encoder reads only the first frame of each group. The attention to this
- * frame is multiplied by the number of frames in the group. The mean divergence from the token probabilities with all
- * frames is then 0.009 nats. Without the multiplication, it is 0.031 nats.
+ * The maximum number of model frames (20 ms each) in a group. The skipped silence is divided into groups, and the
+ * encoder reads only the first frame of a group. The attention to this frame is multiplied by the size of the group.
+ * The token probabilities then diverge by 0.009 nats on average, and without the multiplication by 0.031 nats.
  */
 const group = 8
 

@@ -1,12 +1,12 @@
-// Estimates the times of words when the model returned no attention. The speech of each segment is divided among the
-// words of the segment, in proportion to their numbers of characters.
+// Estimates the times of words when the model returned no attention. The words of a segment share its speech in
+// proportion to their numbers of characters.
 
 import type { Segment } from './align.ts'
 import type { AlignedWord } from './aligned-word.ts'
 import { mergePunctuation } from './punctuation.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
-/** A range of a window, from model frame `from` to model frame `to`. A model frame is 20 ms long. */
+/** A range of a window, in model frames (20 ms each). */
 type Frames = { from: number; to: number }
 
 export function estimatedTimes(
@@ -41,10 +41,9 @@ function speechWithin(speech: readonly Frames[], from: number, to: number): Fram
 }
 
 /**
- * Returns a function that finds the model frame at which a given share (0 to 1) of the speech has passed. `speech` is a
- * list of ranges of model frames. The gaps between the ranges do not count as speech. If the share is reached exactly
- * at the end of a range, `side` decides: `earlier` gives the end of this range, and `later` gives the start of the next
- * range.
+ * Returns a function that finds the model frame at which a given share (0 to 1) of the speech has passed. The gaps
+ * between the ranges in `speech` do not count. At the border of two ranges, `earlier` gives the end of the first range,
+ * and `later` the start of the second.
  */
 function clockOf(speech: readonly Frames[]): (share: number, side: 'earlier' | 'later') => number {
   const total = speech.reduce((sum, { from, to }) => sum + to - from, 0)

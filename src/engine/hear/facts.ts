@@ -14,24 +14,21 @@ export type Facts = {
   start: number
   end: number
   transcribe: number | null
-  /** The id of the token that makes the model translate to English. Null if the model cannot translate. */
+  /** The id of the token for translation to English. Null if the model cannot translate. */
   translate: number | null
   noTimestamps: number
   /**
-   * The id of the token `<|startofprev|>`. In the prompt of a window, this token comes before the context from the
-   * request: a list of terms, and a text. Null if the model has no such token.
+   * The id of the token `<|startofprev|>`, which comes before the caller's context in a prompt. Null if the model has
+   * no such token.
    */
   previous: number | null
   noSpeech: number | null
-  /**
-   * The id of the first timestamp token, <|0.00|>. The time of each of the next 1500 ids is 0.02 s after that of the
-   * previous id.
-   */
+  /** The id of the first timestamp token, <|0.00|>. Each of the next 1500 ids is 0.02 s later. */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** The attention heads from which word times are computed. Null if word times are not computed from attention. */
+  /** The attention heads from which word times are computed. Null if attention is not used for word times. */
   alignmentHeads: Head[] | null
 }
 
@@ -47,8 +44,8 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
   const [layers, heads] = [number('decoder_layers'), number('decoder_attention_heads')]
-  // An English-only model has language tokens in its vocabulary, but was not trained with these tokens. A turbo model
-  // or a distilled model has fewer decoder layers than encoder layers, and was not trained to translate.
+  // The language tokens of an English-only model are untrained. A turbo or distilled model has fewer decoder layers
+  // than encoder layers, and cannot translate.
   const isWhole = layers === number('encoder_layers')
   const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
   return {

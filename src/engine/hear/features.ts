@@ -1,5 +1,5 @@
-// Computes the log-mel spectrogram that Whisper reads. Each spectrogram frame is 10 ms. For each frame: multiplies 400
-// samples by a Hann window, and computes the power spectrum, the mel bands, and the logarithms.
+// Computes the log-mel spectrogram that Whisper reads, with frames of 10 ms. For each frame, multiplies 400 samples by
+// a Hann window, and computes the power spectrum, the mel bands, and the logarithms.
 
 import { samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -26,8 +26,7 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
   return {
     mels,
     logMel: samples => {
-      // Computes only the spectrogram frames that overlap the sound. `pictureOf` fills all other frames with the value
-      // of silence.
+      // Only frames that overlap the sound are computed. `pictureOf` fills all later frames with the value of silence.
       const frames = Math.min(windowMelFrames, Math.ceil((samples.length + half) / samplesPerMelFrame))
       fold(samples, frames, folds)
       const inputs = [folds.evenEven, folds.evenOdd, folds.oddEven, folds.oddOdd].map(data =>
@@ -43,8 +42,8 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
 }
 
 /**
- * Makes the spectrogram from the logarithms (base 10) of the mel bands. Values below the highest value minus 8 are
- * raised to this limit. All values are then scaled as in openai/whisper.
+ * Makes the spectrogram from the logarithms (base 10) of the mel bands. The lowest value is the highest value minus 8:
+ * lower values are raised. All values are then scaled as in openai/whisper.
  */
 function pictureOf(log: Float32Array, mels: number, frames: number): Float32Array {
   const picture = new Float32Array(mels * windowMelFrames)

@@ -1,6 +1,5 @@
-// Finds the windows of a recording while its media file is still being read. Voice detection finds speech spans. The
-// speech spans are joined into windows, which have at most 30 s of sound. The windows are grouped into blocks. The
-// windows of a block are decoded together as one batch.
+// Finds the windows of a recording while its media file is being read. Speech spans are joined into windows of at most
+// 30 s of sound. Windows are grouped into blocks, and a block is decoded as one batch.
 
 import { sampleRate, windowSamples } from '../audio.ts'
 import { levelled } from './level.ts'
@@ -11,11 +10,14 @@ import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
-/** Later windows may need this many samples before their first speech. Earlier sound can be removed from memory. */
+/**
+ * The number of samples before their first speech that later windows may need. Earlier sound can be removed from
+ * memory.
+ */
 const margin = 0.5 * sampleRate
 /**
- * The maximum sound, in samples, that is kept while a block waits for more windows: half an hour, or 115 MB. Only a
- * recording with rare speech has so much sound in a block.
+ * The maximum number of samples that are kept while a block waits for more windows: half an hour, or 115 MB. This limit
+ * matters only for a recording with rare speech.
  */
 const keptMax = 1800 * sampleRate
 
@@ -26,11 +28,10 @@ type BlockOptions = {
 }
 
 /**
- * Yields blocks of at most `rows` windows. After each chunk of sound, finds the first sample that a later block may
- * need. Removes the sound before this sample from memory. Calls `onSamples` with the index of this sample in the
- * recording. This index is also the number of samples that are done. `isOneOfChannels` is true if the sound is one
- * channel of several. Voice detection then reads each chunk only once (see `plainSpeech`), because the quiet speech
- * that a second reading finds usually comes from the speaker of another channel.
+ * Yields blocks of at most `rows` windows. After each chunk of sound, removes the sound that no later block needs from
+ * memory. `onSamples` gets the number of samples that are done. `isOneOfChannels` is true if the sound is one of
+ * several channels. Each chunk is then read only once, because quiet speech from a second reading usually comes from
+ * the speaker of another channel.
  */
 export async function* findBlocks(
   vad: Vad,
@@ -54,9 +55,8 @@ export async function* findBlocks(
 }
 
 /**
- * Reads the sound in chunks. After each chunk, yields the windows that are now complete. No later speech is added
- * to such a window. `needed` is the first sample that later windows may need. The caller can remove the sound before
- * this sample.
+ * Reads the sound in chunks. After each chunk, yields the windows that are now complete. `needed` is the first sample
+ * that later windows may need.
  */
 async function* findWindows(
   probabilitiesOf: (chunk: Float32Array) => Float32Array,
@@ -81,7 +81,7 @@ function plainSpeech(vad: Vad): (chunk: Float32Array) => Float32Array {
   return chunk => speechIn(levelled(chunk))
 }
 
-/** The same as `plainSpeech`, but also finds quiet speech after loud speech, and speech over music. */
+/** Like `plainSpeech`, but also finds quiet speech after loud speech, and speech over music. */
 function allSpeech(vad: Vad): (chunk: Float32Array) => Float32Array {
   const speechIn = plainSpeech(vad)
   return chunk => withOverlooked(vad, chunk, speechIn(chunk))

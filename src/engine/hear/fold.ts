@@ -1,7 +1,6 @@
-// Folds the frames of a sound for the Fourier transform. Folding pairs the samples that have the same distance from the
+// Folds the frames of a sound for the Fourier transform. Folding pairs the samples with the same distance from the
 // middle of the frame. The sums of the pairs give the real parts of the spectrum, and their differences give the
-// imaginary parts. The sums at even positions and the sums at odd positions go into separate arrays, and so do the
-// differences.
+// imaginary parts.
 
 import { samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 
@@ -13,18 +12,15 @@ const hann = Float64Array.from(
   (_, n) => 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / samplesPerFft),
 )
 
-/**
- * Returns sample `at` of the sound. A negative position returns the mirrored sample, and a position after the end
- * returns 0.
- */
+/** Returns sample `at` of the sound. Negative positions are mirrored, and positions after the end give 0. */
 function sampleAt(samples: Float32Array, at: number): number {
   return samples[at < 0 ? -at : at] ?? 0
 }
 
 /**
- * The parts of the folded frames. Folding combines each sample of a frame with its mirror image in the second half of
- * the frame. The first word of a name says how: `even` contains the sums of both samples, and `odd` contains their
- * differences. The second word says whether the samples have even or odd positions in the frame.
+ * The folded frames. Folding combines each sample of a frame with its mirror image in the second half of the frame. The
+ * first word of a name is `even` for sums and `odd` for differences. The second word says whether the samples have even
+ * or odd positions in the frame.
  */
 export type Folds = {
   evenEven: Float32Array
@@ -68,8 +64,8 @@ export function fold(
 }
 
 /**
- * Returns sample `at` of the padded sound, as in Whisper. Shorter sound is extended with silence to the length of a
- * window, which is 30 s. Before the start and after the end of the 30 s, the samples are mirrored.
+ * Returns sample `at` of the padded sound, as in Whisper. Silence extends shorter sound to a window of 30 s. Outside
+ * the window, the samples are mirrored.
  */
 function mirrored(samples: Float32Array, at: number): number {
   const length = windowMelFrames * samplesPerMelFrame

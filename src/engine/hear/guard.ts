@@ -1,9 +1,9 @@
-// Checks a decoded text for four faults: words although the sound has no speech, a loop (text that repeats), a low
-// probability, and no words although the sound has speech.
+// Checks a decoded text for four faults: text for sound without speech, repeated text, a low probability, and no text
+// for sound with speech.
 
 import { compressionOf } from './compression.ts'
 
-/** The thresholds of the checks, and the temperatures of the attempts to decode a window, as in openai/whisper. */
+/** The thresholds of the checks, and the temperatures of the attempts, as in openai/whisper. */
 export const guards = {
   compressionMax: 2.4,
   logProbabilityMin: -1,
@@ -31,7 +31,7 @@ export function judge({ text, logProbability, noSpeech, repeats, speechSeconds }
   return 'good'
 }
 
-/** Returns true if `looped` (see `Attempt`) is true, or if the compression ratio of the text is high. */
+/** Returns true if decoding ended in a loop (`looped`), or if the compression ratio of the text is high. */
 export function repeatsItself(text: string, looped: boolean): boolean {
   return looped || compressionOf(text) > guards.compressionMax
 }

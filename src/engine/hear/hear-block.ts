@@ -1,5 +1,5 @@
-// Recognises the speech in a block of windows. The windows are encoded one or two at a time, and decoded together in
-// one batch. Speech whose text is missing, incomplete or improbable is decoded again in separate windows.
+// Recognises the speech in a block of windows, which are decoded together in one batch. Speech whose text is missing,
+// incomplete or improbable is decoded again in separate windows.
 
 import { sampleRate } from '../audio.ts'
 import { decodeWindows, type WhisperModels, withEncoded } from './decode-windows.ts'
@@ -40,8 +40,8 @@ export async function hearBlock(
       }
     },
   })
-  // While speech is decoded again, the reported progress is always the middle of the block. The progress of the job
-  // does not change, but each report shows that the job is still active.
+  // While speech is decoded again, the reported progress stays at the middle of the block. Each report shows that the
+  // job is still active.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
     speech: windows.flatMap(({ speech }) => speech),
@@ -57,16 +57,15 @@ export async function hearBlock(
 }
 
 /**
- * The length of sound, in samples, after which the garbage collector is run. A collection needs 20 ms of CPU time,
- * which would be much for a short recording.
+ * The length of sound, in samples, between two runs of the garbage collector. A run needs 20 ms of CPU time, which is
+ * much for a short recording.
  */
 const collectEvery = 120 * sampleRate
 let uncollected = 0
 
 /**
- * Runs the garbage collector if enough sound was heard since its last run. A block of long windows allocates tens of
- * megabytes in native buffers. The collector does not count the size of these buffers, so it does not start often
- * enough by itself.
+ * Runs the garbage collector after every `collectEvery` samples of sound. A block allocates tens of megabytes in native
+ * buffers, whose size the collector does not count. The collector alone starts too seldom.
  */
 function collectAfter(windows: readonly Window[]): void {
   uncollected += windows.reduce((sum, { samples }) => sum + samples, 0)
@@ -76,8 +75,8 @@ function collectAfter(windows: readonly Window[]): void {
 }
 
 /**
- * Returns a function that takes the finished share of the work on the block (0 to 1), and reports the matching position
- * in the recording to the listener. The position is the index of a sample.
+ * Returns a function that takes the finished share of the block (0 to 1), and reports the matching position in the
+ * recording, in samples.
  */
 function progressWithin(windows: readonly Window[], listener: Listener): (share: number) => Promise<void> {
   const from = windows[0]?.from ?? 0

@@ -1,4 +1,4 @@
-// Finds the speech whose text is missing, incomplete or improbable, and decodes this speech again.
+// Decodes speech again if its text is missing, incomplete or improbable.
 
 import {
   type DecodedWindow,
@@ -16,24 +16,22 @@ import { type Window, windowUntil, withSpeechAfter } from './windows.ts'
 
 type AgainOptions = DecodeOptions &
   Pick<HearOptions, 'recording' | 'listener'> & {
-    /** The speech spans of all windows of the block. A block is the group of windows that are decoded together. */
+    /** The speech spans of all windows that are decoded together. */
     speech: readonly SpeechSpan[]
   }
 
-/** A window that is decoded again. If this second decoding returns no good text, the texts in `otherwise` are used. */
+/** A window that is decoded again. The texts in `otherwise` are used if the second decoding gives no good text. */
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Returns the texts of the windows in `decoded`, after some of the speech is decoded again in new windows. Two kinds of
- * speech are decoded again: speech for which the model returned no text, and the end of a window if the text there is
- * incomplete or has a low probability. A window with the verdict `silence` is not decoded again.
+ * Returns the texts of the windows in `decoded`. Two kinds of speech are first decoded again in new windows: speech
+ * without text, and the end of a window with incomplete or improbable text.
  *
- * The text of a new window is good if it is not empty and passes the checks in guard.ts. A good text is used. If it
- * also leaves out speech, that speech is decoded again in the same way. If the text of a new window is not good, the
- * function keeps the text that this speech had before, if there was one. It then warns that this text is doubtful, or
- * that there is no text, and does not decode the speech of this new window again.
+ * The text of a new window is used if it passes the checks and is not empty. If it leaves out speech, that speech is
+ * decoded again in the same way. Otherwise, the earlier text of this speech is kept, if there is one, and a warning is
+ * given.
  *
- * Also warns of the text of each window in `decoded` for which every attempt to decode the window failed the checks.
+ * Also warns of each window in `decoded` for which every attempt failed the checks.
  */
 export async function hearRest(
   models: WhisperModels,
@@ -67,9 +65,9 @@ export async function hearRest(
 }
 
 /**
- * Returns the windows that must be decoded again: one window for each part of `window` that has speech but no text. If
- * the verdict is `silence`, there are none. If `rest` is not null, the text at the end of `window` is incomplete or
- * improbable. The last returned window is then `rest.window`, which covers this end.
+ * Returns the windows that must be decoded again: one for each part of `window` with speech but no text. If `rest` is
+ * not null, the last one is `rest.window`, the end of `window` with incomplete or improbable text. With the verdict
+ * `silence`, there are none.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []
@@ -82,8 +80,8 @@ function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
 }
 
 /**
- * Encodes and decodes windows again. Each window is extended by the speech after it, because the model makes more
- * errors in short windows.
+ * Encodes and decodes windows again, each with the speech after it, because the model makes more errors in short
+ * windows.
  */
 async function hearAgain(
   models: WhisperModels,

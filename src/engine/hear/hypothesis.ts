@@ -1,22 +1,21 @@
 // The result of one attempt to decode a window.
 
-/** The result of one attempt to decode a window: the tokens, with their probabilities and their cross-attention. */
+/** The tokens of one attempt, with their probabilities and their cross-attention. */
 export type Hypothesis = {
   tokens: number[]
   /** The logarithm of the probability of each token. */
   logProbabilities: number[]
   /**
-   * The cross-attention arrays (heads × frames): one for each token, and usually one more, for the token that follows
-   * the text, such as the end token. The list is empty if attention was not requested.
+   * The cross-attention arrays (heads × frames): one for each token, and usually one for the token after the text, such
+   * as the end token. Empty if attention was not requested.
    */
   attention: Float32Array[]
   frames: number
-  /** The part of the window that must be decoded again. Null if no part of the window must be decoded again. */
+  /** The end of the window, if it must be decoded again. Otherwise null. */
   unfinished: Unfinished | null
   noSpeech: number
   /**
-   * During decoding, the sum of the log probabilities of all decoded tokens, including the end token. After decoding,
-   * their mean.
+   * During decoding: the sum of the log probabilities of all tokens, including the end token. Afterwards: their mean.
    */
   logProbability: number
   temperature: number
@@ -24,14 +23,14 @@ export type Hypothesis = {
   repeats: boolean
   /**
    * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: all attempts failed the
-   * checks, and this is the text of the best attempt.
+   * checks, and the text is that of the best attempt.
    */
   verdict: 'good' | 'silence' | 'doubtful'
 }
 
 /**
- * The part of a window that must be decoded again. The first `tokens` tokens of the text belong to the sound before
- * this part, and stay in the result. `frame` is the start of the part, in model frames (20 ms) of the window.
+ * The end of a window that must be decoded again. The first `tokens` tokens belong to the sound before it, and stay in
+ * the result. `frame` is the start of this end, in model frames (20 ms each) of the window.
  */
 export type Unfinished = { tokens: number; frame: number }
 
@@ -47,16 +46,15 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 }
 
 /**
- * The minimum mean log probability of a text that is better than a text that repeats itself. A less probable text has
- * hardly any correct words: it comes from the attempts with a high temperature, which choose tokens almost at random.
+ * The minimum mean log probability of a plausible text. A less probable text comes from an attempt with a high
+ * temperature, and has hardly any correct words.
  */
 const plausibleMin = -2
 
 /**
- * Returns the better of two attempts to decode a window. `before` has failed the checks. If `now` did not fail them,
- * returns `now`. Otherwise, an attempt without text is never better than an attempt with text, and an implausible
- * text is never better than a plausible one. Of two other attempts, the one with the more probable text is better.
- * Tokens from `firstTimestamp` on are timestamp tokens, and not text.
+ * Returns the better of two attempts to decode a window. `before` has failed the checks. Returns `now` if it passed
+ * them. Otherwise, an attempt with text is better than one without text. Next, a plausible text is better than an
+ * implausible one. Last, the more probable text is better. Token ids from `firstTimestamp` on are timestamp tokens.
  */
 export function better(before: Hypothesis, now: Hypothesis, firstTimestamp: number): Hypothesis {
   const hasText = ({ tokens }: Hypothesis) => tokens.some(token => token < firstTimestamp)
@@ -68,8 +66,8 @@ export function better(before: Hypothesis, now: Hypothesis, firstTimestamp: numb
 }
 
 /**
- * Returns true if the text may be partly correct. A text that repeats itself may be very probable, because the model
- * expects each repetition. So its probability cannot be compared with that of another text.
+ * Returns true if the text may be partly correct. A text that repeats itself is never plausible: the model expects each
+ * repetition, so its probability is too high.
  */
 function isPlausible({ repeats, logProbability }: Hypothesis): boolean {
   return !repeats && logProbability >= plausibleMin

@@ -1,6 +1,6 @@
-// Decodes windows of several recordings in one batch. A decoding step reads all weights of the decoder, however many
-// windows the batch has. So short recordings, which have one window each, need less CPU time if they are decoded
-// together. The text of a recording does not depend on the other recordings of the batch.
+// Decodes windows of several recordings in one batch. Each decoding step reads all weights of the decoder, for one
+// window or for many. Short recordings therefore need less CPU time together. The text of a recording does not depend
+// on the other recordings of the batch.
 
 import { windowFrames } from '../audio.ts'
 import { rowsWith } from './batch-rows.ts'
@@ -9,7 +9,7 @@ import { type Odds, oddsIn } from './language.ts'
 import type { EncodedWindow, Network } from './network.ts'
 import type { Whisper } from './whisper.ts'
 
-/** The windows of one recording that wait until they are decoded. */
+/** The windows of one recording that wait for decoding. */
 type Request = {
   tasks: readonly Task[]
   temperature: number
@@ -18,7 +18,7 @@ type Request = {
   reject(error: unknown): void
 }
 
-/** The windows of one recording that wait until the language of each of them is detected. */
+/** The windows of one recording that wait for language detection. */
 type Detection = {
   whisper: Whisper
   encoded: readonly EncodedWindow[]
@@ -33,12 +33,12 @@ export class JointDecoding {
   private recordings = 0
   private waiting: Request[] = []
   private detecting: Detection[] = []
-  /** A promise that is resolved when the last work that `alone` got has ended. The next work starts then. */
+  /** Resolves when the last `work` passed to `alone` has ended. */
   private last: Promise<unknown> = Promise.resolve()
 
   /**
-   * `rows` is the maximum number of windows that one recording passes to `decode` at a time. A batch of several
-   * recordings may have more windows (see `memoryShare`). For `hasFullRows`, see `Network`.
+   * `rows` is the maximum number of windows that one recording passes to `decode`. A batch of several recordings may
+   * have more windows (see `memoryShare`).
    */
   constructor(
     private readonly rows: number,
@@ -46,9 +46,8 @@ export class JointDecoding {
   ) {}
 
   /**
-   * Registers a recording whose windows are decoded together with the windows of other recordings. No windows are
-   * decoded until every registered recording waits for the result of `decode` or `detect`. Call the returned function
-   * at the end of this recording, so that the other recordings no longer wait for its windows.
+   * Registers a recording. No windows are decoded until every registered recording waits for `decode` or `detect`. The
+   * returned function must be called at the end of the recording: no other recording then waits for it.
    */
   enter(): () => void {
     this.recordings++
@@ -59,8 +58,7 @@ export class JointDecoding {
   }
 
   /**
-   * Decodes windows of one recording, together with windows of other recordings that are transcribed at the same time.
-   * See `decodeRows`.
+   * Decodes windows of one recording, together with windows of all recordings that are transcribed at the same time.
    */
   decode(tasks: readonly Task[], temperature: number, options: RecogniseOptions): Promise<Attempt[]> {
     const { promise, resolve, reject } = Promise.withResolvers<Attempt[]>()
@@ -69,7 +67,7 @@ export class JointDecoding {
     return promise
   }
 
-  /** Computes the probabilities of the languages in windows of one recording. See `oddsIn`. */
+  /** Computes the probability of each language in each window of one recording. */
   detect(whisper: Whisper, encoded: readonly EncodedWindow[]): Promise<Odds[]> {
     const { promise, resolve, reject } = Promise.withResolvers<Odds[]>()
     this.detecting.push({ whisper, encoded, resolve, reject })
@@ -77,10 +75,7 @@ export class JointDecoding {
     return promise
   }
 
-  /**
-   * Calls `work` after the work of all earlier calls has ended. The decoder runs only inside such work, because a
-   * decoder on a GPU cannot run two batches at the same time.
-   */
+  /** Calls `work` after the end of all earlier work. A decoder on a GPU cannot run two batches at the same time. */
   alone<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     const result = this.last.then(work)
     this.last = result.catch(() => {})
@@ -88,10 +83,9 @@ export class JointDecoding {
   }
 
   /**
-   * Runs the waiting requests if every registered recording has a waiting request. Otherwise does nothing. A request
-   * comes from `detect`, which asks for languages, or from `decode`, which asks for texts. If requests of both kinds
-   * wait, only the languages are detected now, and the requests for texts continue to wait. A recording calls `decode`
-   * after its languages are detected. The windows of all recordings can then be decoded in the same batches.
+   * Runs the waiting requests when every registered recording has one. Language detections run first, and requests for
+   * texts then continue to wait. A recording requests its texts after its language is detected, and all texts can be
+   * decoded in the same batches.
    */
   private runIfAllWait(): void {
     if (this.waiting.length + this.detecting.length < this.recordings) return
@@ -107,24 +101,23 @@ export class JointDecoding {
   }
 }
 
-/** Returns a key that is equal for two requests if one batch can decode the windows of both. */
+/** Returns a key that is equal for two requests whose windows one batch can decode. */
 function keyOf({ temperature, options: { prompt, promptAgain } }: Request): string {
   return `${temperature}: ${prompt}; ${promptAgain}`
 }
 
 /**
- * Limits the memory of a batch with windows of several recordings. The number of windows, times the length of the
- * longest window, is at most `memoryShare` × `rows` × 30 s. Used only for a network in which each row needs the memory
- * of the longest window of the batch.
+ * Limits the memory of a batch with several recordings. The number of windows, times the length of the longest window,
+ * is at most `memoryShare` × `rows` × 30 s. Used only if each row needs the memory of the longest window of the batch.
  */
 const memoryShare = 1.5
 
 /**
- * Divides requests into batches. A request has one or more windows, and each window becomes a row of a batch. In a
- * network in the compact form, each row needs the memory of the longest window of the batch. So a batch gets requests
- * with windows of similar length. `memoryShare` limits this memory. In other networks, each row needs the memory of a
- * full window, so a batch has at most `rows` windows. The tokens of the prompt need memory in each row too, so a batch
- * with a long prompt has fewer windows. A request that is too large by itself becomes a batch of its own.
+ * Divides requests into batches. Each window of a request becomes a row of a batch. With `hasFullRows`, each row needs
+ * the memory of a full window, so a batch has at most `rows` windows. Otherwise, each row needs the memory of the
+ * longest window of the batch. Windows of similar length then share a batch, and `memoryShare` limits the memory. A
+ * long prompt needs memory in each row too, so its batch has fewer windows. A request that is too large becomes a batch
+ * of its own.
  */
 function batchesOf(
   requests: readonly Request[],
@@ -169,7 +162,7 @@ async function decodeBatch(batch: readonly [Request, ...Request[]]): Promise<voi
   }
 }
 
-/** Divides requests into groups with at most `rows` windows. A request with more windows is a group of its own. */
+/** Divides requests into groups of at most `rows` windows. A request with more windows is a group of its own. */
 function detectionGroups(requests: readonly Detection[], rows: number): [Detection, ...Detection[]][] {
   const groups: [Detection, ...Detection[]][] = []
   let filled = 0

@@ -1,14 +1,11 @@
-// Detects the language of a recording. Several windows of the recording vote, so a greeting in another language at the
-// start of the recording does not decide the result.
+// Detects the language of a recording. Several windows vote, so a greeting in another language does not decide the
+// result.
 
 import type { EncodedWindow } from './network.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
-/**
- * The maximum number of windows that vote on the language. More windows would take more time, and would seldom change
- * the detected language.
- */
+/** The maximum number of windows that vote on the language. More windows would seldom change the result. */
 const votersMax = 8
 
 /** The probability of each language, by its code. */
@@ -24,8 +21,8 @@ export function detect(
 }
 
 /**
- * Detects the language in the same way as `detect`, but the caller supplies the function that computes the
- * probabilities (`oddsOfAll`). So one batch can have the windows of several recordings.
+ * Detects the language like `detect`, with the caller's function `oddsOfAll`. This function can put the windows of
+ * several recordings in one batch.
  */
 export async function detectJointly(
   { facts }: Whisper,
@@ -37,7 +34,7 @@ export async function detectJointly(
   return languageBy(await oddsOfAll(encoded.slice(0, votersMax)), windows)
 }
 
-/** Computes the probabilities of the languages in each window. All windows are decoded in one batch. */
+/** Computes the probabilities of the languages in each window, in one batch. */
 export function oddsIn({ facts, decoder }: Whisper, encoded: readonly EncodedWindow[]): Odds[] {
   const batch = decoder.begin(encoded, [facts.start])
   try {
@@ -54,8 +51,8 @@ function languageBy(odds: readonly Odds[], windows: readonly Window[]): string {
 export type Vote = { odds: Odds; weight: number }
 
 /**
- * Returns the language with the highest sum of votes. The vote of a window for its most probable language is the length
- * of the window times the probability of the language.
+ * Returns the language with the highest sum of votes. Each window votes for its most probable language. The vote is the
+ * probability of this language times the length of the window.
  */
 export function elect(votes: readonly Vote[]): string {
   const sums = new Map<string, number>()

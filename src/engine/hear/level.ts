@@ -1,28 +1,24 @@
-// Amplifies quiet sound before voice detection, because voice detection misses speech in quiet sound. The speech model
-// reads the original sound, which is not amplified.
+// Amplifies quiet sound before voice detection, which misses speech in quiet sound. The speech model reads the original
+// sound.
 
 import { frameSamples } from './vad-sizes.ts'
 
 /**
- * The level of speech in a usual recording, and the lowest level at which voice detection finds all speech, as root
- * mean squares.
+ * The level of speech in a usual recording, and the lowest level at which voice detection finds all speech. Both are
+ * root mean squares.
  */
 const [usual, quiet] = [0.1, 0.02]
-/**
- * The maximum gain: the factor 32, which is 30 dB. A higher gain would raise the noise of a 16-bit recording to the
- * level of speech.
- */
+/** The maximum gain: 30 dB. A higher gain would raise the noise of a 16-bit recording to the level of speech. */
 const gainMax = 32
 /**
- * The share of the frames that is left out when the level is measured. These are the loudest frames, because they may
- * be clicks.
+ * The share of the frames that the measurement of the level leaves out. They are the loudest frames, which may be
+ * clicks.
  */
 const louder = 0.05
 
 /**
- * Amplifies quiet sound. If the level of the samples is below `quiet`, the samples are amplified to the level `usual`,
- * by a factor of at most `gainMax`. Louder sound is returned unchanged, and so is sound whose level is 0, such as
- * complete silence.
+ * Amplifies samples whose level is below `quiet` to the level `usual`, by a factor of at most `gainMax`. Returns louder
+ * samples unchanged, and also complete silence.
  */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)

@@ -1,5 +1,4 @@
-// Finds speech for which the model returned no text. Whisper decodes this speech again. If the speech still has no
-// text, the transcript has a warning.
+// Finds speech for which the model returned no text.
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
@@ -7,21 +6,17 @@ import type { Listener } from './speech-model.ts'
 import { beginningAt, endingAt, type Span } from './speech-spans.ts'
 import { type Window, windowOf } from './windows.ts'
 
-/**
- * The tolerated error of word times, in samples. Speech that is at most this far from a word counts as part of the
- * word.
- */
+/** The tolerated error of word times, in samples. Speech this near to a word counts as part of the word. */
 const slack = 0.5 * sampleRate
 /**
- * The minimum number of samples of detected speech, with its padding, in a gap that is decoded again. A gap is between
- * two words, or at the start or the end of a window. Less detected speech is usually a breath, laughter, or an error of
- * the word times.
+ * The minimum number of samples of speech, with its padding, in a gap between words that counts as missed. Less speech
+ * is usually a breath, laughter, or an error of the word times.
  */
 const shortest = 1.5 * sampleRate
 
 /**
- * Finds the gaps before, between and after the texts. Returns one window for each gap with at least `shortest` samples
- * of speech.
+ * Finds the gaps before, between and after the texts. Returns a window for each gap with at least `shortest` samples of
+ * speech.
  */
 export function missedSpeech(window: Window, texts: readonly PlacedText[]): Window[] {
   const gaps: Span[] = []
@@ -41,7 +36,7 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
   })
 }
 
-/** Warns of the speech for which the model returned no text. Used for models that do not decode such speech again. */
+/** Warns of speech without text. Used for models that do not decode such speech again. */
 export function warnOfMissed(window: Window, texts: readonly PlacedText[], listener: Listener): void {
   for (const missed of missedSpeech(window, texts)) listener.onWarning('speech without text', missed)
 }

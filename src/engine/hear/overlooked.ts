@@ -1,6 +1,6 @@
-// Finds speech that voice detection overlooked: quiet speech after loud speech, or speech over music. The probability
-// of a frame depends on all sound before it, and loud sound or music makes the network less sensitive for many seconds.
-// So each long stretch without speech is read again, from a new state. A quiet stretch is amplified first.
+// Finds speech that voice detection overlooked: quiet speech after loud speech, or speech over music. Loud sound and
+// music make voice detection less sensitive for many seconds. Each long stretch without speech is therefore read again
+// from a new state, and amplified if it is quiet.
 
 import { utterancePause } from '../audio.ts'
 import { levelled } from './level.ts'
@@ -11,14 +11,14 @@ import { frameSamples } from './vad-sizes.ts'
 /** The minimum length of a stretch that is read again, in frames of voice detection (32 ms each). */
 const stretchMin = Math.ceil(utterancePause / frameSamples)
 /**
- * The second reading of a stretch is used only if it finds at least this many adjacent frames of speech: 8 frames, or
- * 0.26 s. In fewer frames, a tone can look like speech.
+ * The minimum number of adjacent frames of speech in a second reading: 8 frames, or 0.26 s. A tone can look like speech
+ * in fewer frames.
  */
 const speechMin = 8
 
 /**
- * Returns the probability of speech in each frame of `samples`. `probabilities` are those of the first reading. If the
- * second reading of a stretch finds speech, each frame of the stretch gets the higher one of its two probabilities.
+ * Returns the probability of speech in each frame of `samples`. `probabilities` are those of the first reading. If a
+ * second reading of a stretch finds speech, each of its frames gets the higher of the two probabilities.
  */
 export function withOverlooked(vad: Vad, samples: Float32Array, probabilities: Float32Array): Float32Array {
   const completed = probabilities.slice()
@@ -35,7 +35,7 @@ export function withOverlooked(vad: Vad, samples: Float32Array, probabilities: F
 
 type Run = { from: number; to: number }
 
-/** Finds each sequence of at least `lengthMin` adjacent frames for whose probabilities `fits` returns true. */
+/** Finds each sequence of at least `lengthMin` adjacent frames whose probabilities satisfy `fits`. */
 function runsOf(
   probabilities: Float32Array,
   fits: (probability: number) => boolean,

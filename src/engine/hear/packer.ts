@@ -1,19 +1,18 @@
-// Makes windows of at most 30 s from speech spans. If more than 30 s of sound are collected, the window ends at the
-// longest pause in the last third of the 30 s.
+// Makes windows of at most 30 s from speech spans. A full window ends at the longest pause in its last third.
 
 import { sampleRate, windowSamples } from '../audio.ts'
 import { beginningAt, type SpeechSpan } from './speech-spans.ts'
 import { type Window, windowOf } from './windows.ts'
 
 /**
- * The shortest pause, in samples, that always ends a window. If a window contained such a pause, steno would shorten
- * the pause to one second. The model would then join the sentences before and after it.
+ * The shortest pause, in samples, that always ends a window. Inside a window, steno would shorten such a pause to one
+ * second. The model would then join the sentences before and after the pause.
  */
 const pauseEnds = 10 * sampleRate
 
 /**
- * Makes windows from speech spans. A window is complete when no more speech fits into it, when a pause of at least
- * `pauseEnds` follows, or when the recording ends.
+ * Makes windows from speech spans. A window is complete when no more speech fits, when a pause of `pauseEnds` follows,
+ * or when the recording ends.
  */
 export class Packer {
   private spans: SpeechSpan[] = []
@@ -22,8 +21,7 @@ export class Packer {
   constructor(private readonly samplesMax = windowSamples) {}
 
   /**
-   * The first sample of the collected speech spans, which are not in a window yet. The next windows need the recording
-   * from this sample on. Null if no speech spans are collected.
+   * The first sample of the collected speech spans, which the next window needs. Null if no speech spans are collected.
    */
   get pending(): number | null {
     return this.spans[0]?.from ?? null
@@ -40,8 +38,8 @@ export class Packer {
   }
 
   /**
-   * Ends the window of the collected spans if the last span ends at least `pauseEnds` before `sample`. No later speech
-   * begins before `sample`.
+   * Ends the window if its last span ends at least `pauseEnds` before `sample`. No later speech may begin before
+   * `sample`.
    */
   settle(sample: number): Window[] {
     return sample - this.last >= pauseEnds ? this.end() : []
@@ -52,8 +50,8 @@ export class Packer {
   }
 
   /**
-   * Returns the number of collected spans that go into the next window. The window ends at the longest pause in its
-   * last third. If this third has no pause, the window ends after the last span that fits.
+   * Returns the number of collected spans in the next window. The window ends at the longest pause in its last third,
+   * or without such a pause after the last span that fits.
    */
   private fitting(): number {
     let best = 1

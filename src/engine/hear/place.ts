@@ -1,5 +1,4 @@
-// Converts the times of words from positions in a window, which is at most 30 s of sound, to positions in the
-// recording.
+// Converts the times of words in a window of at most 30 s to times in the recording.
 
 import { wordTimes } from './align.ts'
 import type { AlignedWord } from './aligned-word.ts'
@@ -12,7 +11,7 @@ import type { Window } from './windows.ts'
 import { lengthenShort } from './word-lengths.ts'
 import { inFrames, spanOf, voicesIn } from './word-span.ts'
 
-/** A word with its text and its span in the recording. `probability` is null if it is not known. */
+/** A word with its text and its span in the recording. `probability` is null if not known. */
 export type PlacedText = Span & { text: string; probability: number | null }
 
 export function placeInRecording(
@@ -29,14 +28,11 @@ export function placeInRecording(
   return lengthenShort(placeWords(window, wordTimes(tokenizer, language, segments, hypothesis.frames)))
 }
 
-/**
- * Converts the times of words from model frames of the window to samples of the recording. No word starts before the
- * previous word.
- */
+/** Converts the times of words from model frames of the window to samples of the recording. */
 export function placeWords(window: Window, words: readonly AlignedWord[]): PlacedText[] {
   const voices = voicesIn(window)
-  // The attention can give a word an earlier start than the previous word. In a transcript, the starts of words must
-  // never decrease, so such a word gets the start of the previous word.
+  // The attention can give a word an earlier start than the previous word. Such a word gets the start of the previous
+  // word, because starts must never decrease.
   let earliest = 0
   let lastEnd = 0
   return words.map(word => {

@@ -1,16 +1,12 @@
 // Builds the prompt of a window: the tokens that the decoder reads before it predicts the text. The prompt has the
-// context from the request (a list of terms and a text), and the language and the task if the model has tokens for
-// them.
+// caller's context, the language and the task.
 
 import { listedCode } from '../../languages.ts'
 import type { Whisper } from './whisper.ts'
 
-/** The context that a caller can supply for a recording. The context helps the model to choose words and style. */
+/** The context of a recording, which helps the model to choose words and style. */
 export type Context = {
-  /**
-   * A text that the model treats as the text before the recording. The model continues in the style and the spelling of
-   * this text.
-   */
+  /** A text that the model treats as the text before the recording. The model continues its style and spelling. */
   prompt: string | null
   /** Terms that may occur in the recording, such as names. */
   vocabulary: readonly string[]
@@ -18,20 +14,17 @@ export type Context = {
 
 export type ContextTokens = {
   ids: number[]
-  /**
-   * A warning for the caller if the prompt contains only a part of the context, or no part of the context. Otherwise
-   * null.
-   */
+  /** A warning for the caller if some or all of the context is left out. Otherwise null. */
   warning: string | null
 }
 
-/** The warning that a caller gets if the model accepts neither a prompt nor a vocabulary. */
+/** The warning for a caller if the model accepts neither a prompt nor a vocabulary. */
 export const contextLeftOut = 'The model accepts no prompt and no vocabulary: they were left out.'
 const tooLong = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
 /**
- * Returns the tokens of the caller's vocabulary, which is a list of terms, and then the tokens of the caller's prompt.
- * If these tokens need more than half of the model's token positions, the first tokens are left out.
+ * Returns the tokens of the caller's vocabulary (a list of terms), and then those of the caller's prompt. If they need
+ * more than half of the model's token positions, the first tokens are left out.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')
@@ -48,9 +41,8 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
 }
 
 /**
- * Removes format characters, which cannot be seen. Only the joiners stay, because the words of some scripts have them:
- * a Persian word may have a zero-width non-joiner between its parts. Then replaces each sequence of spaces, line breaks
- * and control characters by one space. Trims the text.
+ * Removes invisible format characters, except joiners: a Persian word may contain a zero-width non-joiner. Then
+ * replaces each sequence of spaces, line breaks and control characters by one space, and trims the text.
  */
 function plain(text: string): string {
   return text
@@ -60,10 +52,9 @@ function plain(text: string): string {
 }
 
 /**
- * Returns the prompt of a window. The prompt does not contain the text of the previous window: windows that depend on
- * each other cannot be decoded in one batch, and an error in one window would cause errors in the next windows. With
- * the pocket model (the small model of the tests) and ten minutes of speech, the word error rate is 5.9 % without the
- * previous text, and 13.8 % with the previous text.
+ * Returns the prompt of a window. The prompt does not contain the text of the previous window: dependent windows cannot
+ * share a batch, and an error would cause errors in later windows. With the small model of the tests and ten minutes of
+ * speech, the word error rate is 5.9 % without the previous text, and 13.8 % with it.
  */
 export function promptOf(
   { facts }: Whisper,

@@ -1,6 +1,6 @@
 // One batch of windows that the decoder graph of a published model decodes. Each window is a row of the batch. The
-// first run adds the prompt, and each later run adds one token to each row. When the text of a row is complete, the row
-// is removed, and the last row moves to its place.
+// first run adds the prompt, and each later run adds one token to each row. A row with complete text is removed, and
+// the last row moves to its place.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -25,9 +25,9 @@ type Parts = {
 }
 
 /**
- * The outputs of one run of the decoder. `tensors` has all of these outputs. Each other field has a part of them:
+ * The outputs of one run of the decoder. `tensors` has all outputs, and each other field has some of them:
  * - `scores`: the scores of all tokens of the vocabulary;
- * - `attention`: the cross-attention of the layers from which word times are computed. The key is the index of a layer;
+ * - `attention`: the cross-attention of the layers for word times, by the index of the layer;
  * - `self`: the keys and values of all tokens so far, which are the cache of the next run.
  */
 type Outputs = {
@@ -48,10 +48,7 @@ export class PublishedBatch implements Batch {
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /**
-   * Tensors that use the memory of the outputs of the decoder's last run. The next step frees these tensors and the
-   * outputs.
-   */
+  /** Tensors that use the memory of the outputs of the last run. The next step frees these tensors and the outputs. */
   private held: Tensor[] = []
 
   constructor(
@@ -129,8 +126,8 @@ export class PublishedBatch implements Batch {
     const views = this.self.map(layer => shrink(layer, this.length))
     this.cross = this.cross.map(layer => shrink(layer, windowFrames))
     for (const view of before) view.free()
-    // The tensors in `views` refer to the memory of the outputs of the last run. The next decoding step reads these
-    // tensors. After this step, the outputs and all tensors in `held` are freed.
+    // These views refer to the memory of the outputs of the last run. The next step reads the views, and then frees
+    // them with the outputs.
     this.held.push(...views)
     this.self = views
   }
@@ -145,9 +142,8 @@ export class PublishedBatch implements Batch {
   }
 
   /**
-   * Returns the input `cache_position` of the decoder: the positions, within the text, of the tokens that the next run
-   * adds. `first` is the position of the first of these tokens. Returns an empty list if the decoder does not have this
-   * input.
+   * Returns the input `cache_position` of the decoder: the positions of the tokens that the next run adds. `first` is
+   * the first of these positions. Returns an empty list if the decoder does not have this input.
    */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []
@@ -156,8 +152,8 @@ export class PublishedBatch implements Batch {
   }
 
   /**
-   * Returns the encoder states as an input of the decoder. Only the first run reads these states, but later runs also
-   * require the input.
+   * Returns the encoder states as an input of the decoder. All runs require this input, but only the first run reads
+   * the states.
    */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]

@@ -1,5 +1,4 @@
-// Makes the decoder of a Whisper network from a published ONNX graph, which is a file in the model's folder. The other
-// kinds of network use graphs that steno builds.
+// Makes the decoder of a Whisper network from a published ONNX graph in the model's folder.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Session, tensor } from '../onnx/session.ts'
@@ -20,8 +19,7 @@ export function makeDecoder(
   const cross = layers.flatMap(layer => [`${layer}.encoder.key`, `${layer}.encoder.value`])
   const attended = [...new Set(heads.map(([layer]) => layer))]
   const attentions = attended.map(layer => `cross_attentions.${layer}`)
-  // A decoder has the input `cache_position` if a recent version of the transformers library exported it. Older
-  // decoders do not have this input.
+  // Only decoders exported by a recent version of the transformers library have the input `cache_position`.
   const takesPositions = decoder.inputs.some(({ name }) => name === 'cache_position')
   const inputNames = [
     'input_ids',

@@ -1,5 +1,5 @@
-// Checks that the graphs of a published model have the inputs and outputs that steno needs. Throws if an input or
-// output is missing, if one that must have 32-bit floats has another type, or if there is an unknown input.
+// Checks the inputs and outputs of the graphs of a published model. Throws if an input or output is missing or has the
+// wrong type, or if an input is unknown.
 
 import type { Port } from '../onnx/session.ts'
 

@@ -13,8 +13,8 @@ import { checkDecoder, checkEncoder } from './published-ports.ts'
 export type PublishedVariant = '' | '_fp16' | '_quantized' | '_q4'
 
 /**
- * The maximum width of a network that runs on one thread of a CPU. At the end of each operation, a thread busy-waits
- * for the other threads. With two threads, the pocket model (width 192) needs a fifth more CPU time.
+ * The maximum width of a network that runs on one thread of a CPU. After each operation, a thread busy-waits for the
+ * other threads. With two threads, the pocket model (width 192) needs a fifth more CPU time.
  */
 const singleThreadedMax = 256
 

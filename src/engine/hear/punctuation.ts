@@ -3,13 +3,11 @@
 import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
 
-/**
- * Matches punctuation that can be joined to the next word, such as an opening bracket, an opening quote or a hyphen.
- */
+/** Matches punctuation that can be joined to the next word, such as an opening bracket or a hyphen. */
 const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 /**
- * Matches punctuation that is joined to the previous word, even after a space. French has a space before some
- * punctuation marks, and a dash may follow a space in any language.
+ * Matches punctuation that is joined to the previous word, even after a space. French has a space before some marks,
+ * and a dash may follow a space in any language.
  */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
@@ -17,10 +15,9 @@ const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；�
 const spoken = /[%‰&@#§*/]/
 
 /**
- * The maximum time by which a punctuation mark makes a word longer, in model frames (20 ms each). The model gives the
- * word and the punctuation mark separate times, which come from the attention of the model. When the mark is joined to
- * the word, the word ends where the mark ends. But the time of the mark often includes the pause after the word, so
- * there is a maximum. The time of the mark often includes the last sound of the word too, so the maximum is not 0.
+ * The maximum time that a punctuation mark adds to a word, in model frames (20 ms each). With the mark, the word ends
+ * where the mark ends. The time of the mark often includes the pause after the word, so there is a maximum. The time
+ * often includes the last sound of the word too, so the maximum is not 0.
  */
 const markMax = 0.2 * framesPerSecond
 
@@ -32,8 +29,8 @@ const markMax = 0.2 * framesPerSecond
  * - Other punctuation is joined to the previous word if it does not follow a space.
  * - Punctuation that is joined to no word becomes a word of its own.
  *
- * A word with punctuation after it ends where this punctuation ends, but at most `markMax` after the last sound of the
- * word. Punctuation that is spoken, such as a percent sign, has a sound.
+ * A word with punctuation after it ends where the punctuation ends, but at most `markMax` after its last sound. Spoken
+ * punctuation, such as a percent sign, counts as sound.
  */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
@@ -62,16 +59,15 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
 }
 
 /**
- * Returns `before` if the text is punctuation, or only spaces, that is joined to the word before it, and `after` if it
- * is joined to the word after it. Returns null if the text stays a word of its own.
+ * Returns `before` for punctuation or spaces that are joined to the previous word, and `after` for punctuation that is
+ * joined to the next word. Returns null for a word of its own.
  */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()
   if (bare === '') return hasWordBefore ? 'before' : null
   if (!/^[\p{P}]+$/u.test(bare)) return null
   const spaced = text.startsWith(' ')
-  // An opening bracket, `¿` or `¡` is always joined to the next word. A quote or a hyphen is joined to the next word
-  // only if the quote or the hyphen follows a space.
+  // Opening brackets, `¿` and `¡` are always joined to the next word. A quote or a hyphen must follow a space.
   if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
   return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

@@ -1,5 +1,5 @@
-// Decodes a batch of windows and checks the text of each window. If a text fails the check, its window is decoded again
-// with the next higher temperature.
+// Decodes a batch of windows and checks each text. If a text fails the check, its window is decoded again with the next
+// higher temperature.
 
 import type { RecogniseOptions, Row, Task } from './decode-rows.ts'
 import { guards, judge, repeatsItself } from './guard.ts'
@@ -33,7 +33,7 @@ export async function recognise(
   return tasks.map(task => task.best)
 }
 
-/** Returns a random number generator with a fixed seed, so that the same window always has the same result. */
+/** Returns a random number generator with a fixed seed, so that a window always has the same result. */
 function seededRandom(): () => number {
   let state = 1
   return () => {

@@ -1,6 +1,6 @@
-// The sound of a recording that is being transcribed.
+// The decoded sound of a recording.
 
-/** The decoded sound of a recording. Sound that no later window needs is removed from memory. */
+/** The decoded sound of a recording. `forget` removes sound that no later window needs. */
 export class Recording {
   private parts: { from: number; samples: Float32Array }[] = []
   length = 0
@@ -13,7 +13,7 @@ export class Recording {
 
   /**
    * Copies the samples between `from` and `to` of the recording into `target`, starting at index `at` of `target`.
-   * Leaves out samples that `forget` has removed from memory.
+   * Leaves out samples that `forget` has removed.
    */
   copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {

@@ -1,5 +1,4 @@
-// Finds the rest of a window: the end of the window, which is decoded again because its text is incomplete or
-// improbable.
+// Finds the rest of a window: its end, which is decoded again because its text is incomplete or improbable.
 
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import type { PlacedText } from './place.ts'
@@ -8,8 +7,8 @@ import { progressMin, restFramesMax } from './unfinished.ts'
 import { type Window, windowOf } from './windows.ts'
 
 /**
- * A place in the text of a window, between two words. `textsKept` is the number of words before it. `sample` is its
- * time in the recording.
+ * A place between two words of a window. `textsKept` is the number of words before it. `sample` is its time in the
+ * recording.
  */
 type Boundary = { textsKept: number; sample: number }
 
@@ -17,19 +16,18 @@ type Boundary = { textsKept: number; sample: number }
 export type Rest = { window: Window; textsKept: number }
 
 /**
- * The minimum pause between two words, in samples, at which the rest of a window may begin. In a shorter gap there may
- * be no pause, because word times often have an error of 0.1 s.
+ * The minimum pause between two words, in samples, at which the rest of a window may begin. A shorter gap may not be a
+ * pause, because word times often have an error of 0.1 s.
  */
 const pauseMin = 0.2 * sampleRate
 
 /**
- * Returns the rest of a window, or null if the speech after `boundary` is too short. `boundary` is the place that the
- * timestamp tokens of the text give. `words` are the words of the text with their times. The list is empty if these
- * times are only estimated.
+ * Returns the rest of a window, or null if the speech after `boundary` is too short. `boundary` comes from the
+ * timestamp tokens of the text. `words` are the words of the text, or an empty list if their times are only estimated.
  *
- * The time of a timestamp token often differs by 0.1 s or more from the times of the words beside it. If there is no
- * pause at the boundary, the rest would begin inside a word, and the transcript would have this word twice or not at
- * all. So the rest begins in the last pause before the boundary. If there is no such pause, it begins at the boundary.
+ * A timestamp token often differs by 0.1 s or more from the times of the words beside it. At a boundary without a
+ * pause, the rest could begin inside a word, and the transcript would have this word twice or not at all. The rest
+ * therefore begins in the last pause before the boundary, or without such a pause at the boundary.
  */
 export function restAfter(window: Window, words: readonly PlacedText[], boundary: Boundary): Rest | null {
   if (restOf(window, boundary.sample) === null) return null
@@ -39,9 +37,9 @@ export function restAfter(window: Window, words: readonly PlacedText[], boundary
 }
 
 /**
- * Returns the boundary itself, with a time inside its pause. If there is no pause at the boundary, returns the last
- * pause before it. Returns null if there is no pause, if the rest would be too long or almost the whole window, or if
- * no words follow the boundary.
+ * Returns the boundary with a time inside its pause. If there is no pause at the boundary, returns the last pause
+ * before it. Returns null if there is no pause, or if no words follow the boundary. Also returns null if the rest would
+ * be too long or almost the whole window.
  */
 function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Boundary): Boundary | null {
   const earliest = Math.max(
@@ -61,12 +59,12 @@ function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Bou
 }
 
 /**
- * The minimum length of speech, in samples, that is decoded again after an incomplete text. Shorter speech usually
- * belongs to the last word of the text.
+ * The minimum length of speech, in samples, in the rest of a window. Shorter speech usually belongs to the last word of
+ * the text.
  */
 const restMin = 0.4 * sampleRate
 
-/** Returns a window with the speech after sample `begin` of the recording, or null if this speech is too short. */
+/** Returns a window with the speech after sample `begin` of the recording, or null if the speech is too short. */
 function restOf(window: Window, begin: number): Window | null {
   const speech = window.speech
     .map(span => beginningAt(span, begin))

@@ -1,5 +1,5 @@
-// Chooses the next token of a text. A token that Whisper's rules forbid (allowed.ts) is never chosen. The probability
-// of the chosen token is its share of the total probability of all allowed tokens.
+// Chooses the next token of a text. A token that Whisper's rules (allowed.ts) forbid is never chosen. The probability
+// of a token is its share of the total probability of all allowed tokens.
 
 import { allowedAfter, type History, type Rules } from './allowed.ts'
 import { bestIn, bestText, draw, nothing, sumOf, sumOfText } from './scores.ts'
@@ -9,7 +9,7 @@ export type NextToken = { token: number; logProbability: number }
 /**
  * Chooses the next token of a text: the most probable one at temperature 0, or a random one at a higher temperature.
  * `random` returns numbers from 0 to 1. `logTotal` is the logarithm of the sum of exp(score) over all tokens, or null
- * if it is not known. The call changes the values in `scores`.
+ * if not known. Changes the values in `scores`.
  */
 export function choose(
   rules: Rules,
@@ -33,8 +33,8 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // Whisper's rule: if the sum of the probabilities of all timestamp tokens is higher than the probability of each text
-  // token and of the end token, only a timestamp token is allowed.
+  // Whisper's rule: only a timestamp token is allowed if the timestamp tokens together are more probable than each text
+  // token and than the end token.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const textSum = () =>
@@ -50,15 +50,14 @@ export function choose(
 }
 
 /**
- * If the result of `textShare` is below this limit, the rounding errors of its subtraction are too large. The
- * probabilities of the text tokens are then added up instead.
+ * If the result of `textShare` is lower, its rounding error is too large. The probabilities of the text tokens are then
+ * added up.
  */
 const textShareMin = 0.01
 
 /**
- * Returns the sum of the probabilities of all text tokens that are not forbidden. To compute it, subtracts from 1 the
- * probabilities of all tokens that are not text, and those of the forbidden text tokens. These tokens are few, so the
- * subtraction takes a tenth of the time of a sum over all text tokens.
+ * Returns the total probability of all text tokens that are not forbidden. Subtracts the probabilities of all other
+ * tokens from 1. These are few, so the subtraction takes a tenth of the time of a sum over all text tokens.
  */
 function textShare(
   { facts, suppressed }: Rules,

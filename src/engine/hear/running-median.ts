@@ -1,4 +1,4 @@
-// Smooths the cross-attention of one attention head with a running median over the frames.
+// Smooths the cross-attention of one head with a running median over the frames.
 
 import type { Band } from './warp.ts'
 
@@ -7,8 +7,8 @@ export const reach = (medianWidth - 1) / 2
 
 /**
  * Computes the running median of `scaled` for the frames from `begin` to `end`. `scaled` is the cross-attention of one
- * attention head for one token, with a value for each frame of the window. Divides each median by `heads`, the number
- * of attention heads, and adds the quotient to `values`. Beyond the ends of the window, the attention is mirrored. A
+ * head for one token, with a value for each frame of the window. Divides each median by `heads`, the number of
+ * attention heads, and adds the quotient to `values`. Beyond the ends of the window, the attention is mirrored. A
  * window of at most `reach` frames is not smoothed.
  */
 export function addMedians(
@@ -22,8 +22,7 @@ export function addMedians(
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return
   }
-  // `sorted` contains the seven values around the current frame. At each step to the next frame, one value is removed
-  // and one value is inserted.
+  // The seven values around the current frame. For the next frame, one value is removed and one is inserted.
   const sorted = new Float32Array(medianWidth)
   const at = (frame: number) =>
     scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!

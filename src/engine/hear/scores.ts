@@ -1,11 +1,11 @@
-// Functions that read the scores of all tokens of the vocabulary. They find the token with the highest score, compute
-// the probability of a token, or draw a random token.
+// Functions that read the scores of all tokens of the vocabulary: for the best token, the probability of a token, or a
+// random token.
 
 import type { Range } from './allowed.ts'
 
 /**
- * A score that is this much lower than the highest score is ignored. If its exponential were added to the exponential
- * of the highest score, the 32-bit float would not change.
+ * A score that is this much lower than the highest score is ignored. Its exponential would not change a sum of 32-bit
+ * floats.
  */
 const negligible = 18
 
@@ -22,14 +22,11 @@ export function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
 }
 
 /**
- * The number of text tokens in a group. The tokens are grouped so that `sumOfText` can skip a whole group of improbable
- * tokens. The last group may have fewer tokens.
+ * The number of text tokens in a group. `sumOfText` skips groups of improbable tokens. The last group may have fewer
+ * tokens.
  */
 const groupSize = 128
-/**
- * The highest score of each group of text tokens. `bestText` writes these scores. `sumOfText` skips a group if its
- * highest score is negligible.
- */
+/** The highest score of each group of text tokens, which `bestText` writes and `sumOfText` reads. */
 const groupScores = new Float32Array(1024)
 
 export function bestText(scores: Float32Array, count: number): Candidate {
@@ -59,7 +56,7 @@ export function sumOfText(scores: Float32Array, count: number, top: number): num
   return sum
 }
 
-/** Returns the probability of `token` among all tokens of the vocabulary, including the forbidden tokens. */
+/** Returns the probability of `token` among all tokens of the vocabulary, forbidden ones included. */
 export function probabilityOf(scores: Float32Array, token: number): number {
   let top = Number.NEGATIVE_INFINITY
   for (let id = 0; id < scores.length; id++) if (scores[id]! > top) top = scores[id]!
@@ -67,8 +64,8 @@ export function probabilityOf(scores: Float32Array, token: number): number {
 }
 
 /**
- * Returns the sum of exp(score - top) over the tokens in the range, with exp interpolated from the table `powers`.
- * `top` must not be lower than the highest score. A score of `top - negligible` or lower is ignored.
+ * Returns the sum of exp(score - top) over the tokens in the range. `top` must not be lower than the highest score. A
+ * score of `top - negligible` or lower is ignored.
  */
 export function sumOf(scores: Float32Array, { from, to }: Range, top: number): number {
   let sum = 0
@@ -85,8 +82,8 @@ export function sumOf(scores: Float32Array, { from, to }: Range, top: number): n
 
 const stepsPerUnit = 64
 /**
- * A table of the values exp(-n / 64). `sumOf` interpolates between these values. `Math.exp` would take twice as long
- * for the tens of thousands of terms of a sum. The error of the sum is less than 0.004 %.
+ * The values exp(-n / 64), between which `sumOf` interpolates. `Math.exp` would take twice as long for tens of
+ * thousands of terms. The error of a sum is less than 0.004 %.
  */
 const powers = Float64Array.from({ length: negligible * stepsPerUnit + 2 }, (_, step) =>
   Math.exp(-step / stepsPerUnit),

@@ -1,12 +1,11 @@
-// Divides the text of a window, which is at most 30 s of sound, into segments. A segment is the text between two
-// timestamp tokens of Whisper.
+// Divides the text of a window into segments. A segment is the text between two timestamp tokens of Whisper.
 
 import type { Segment } from './align.ts'
 import type { Hypothesis } from './hypothesis.ts'
 
 /**
- * Divides the tokens of a decoded window into segments, at the timestamp tokens. Text after the last timestamp token is
- * a segment that ends at the end of the window.
+ * Divides the tokens of a decoded window at the timestamp tokens. Text after the last timestamp token is a segment that
+ * ends at the end of the window.
  */
 export function segmentsOf(
   { tokens, logProbabilities, attention, frames }: Hypothesis,

@@ -1,6 +1,5 @@
-// The ONNX graph that computes the logarithms of the mel bands. The inputs are the folded frames of fold.ts: the sums
-// and the differences of mirrored samples. The spectrum needs four matrix products, each with a matrix of about 100 ×
-// 100 values. ONNX Runtime computes these products several times faster than JavaScript computes a fast Fourier
+// The ONNX graph that computes the logarithms of the mel bands. The spectrum needs four products with matrices of about
+// 100 × 100 values. ONNX Runtime computes these products several times faster than JavaScript computes a fast Fourier
 // transform.
 
 import { samplesPerFft } from '../audio.ts'
@@ -10,14 +9,13 @@ import { type Folds, half, quarter } from './fold.ts'
 
 /**
  * Builds the graph that computes the logarithms of the mel bands. Its inputs come from fold.ts: the sums and the
- * differences of mirrored samples, which have the same distance from the middle of the frame. The sums give the real
- * part of the spectrum, and the differences give the imaginary part. Each part needs two matrix products: one for the
- * samples at even positions in the frame, and one for the samples at odd positions.
+ * differences of samples with the same distance from the middle of the frame. The sums give the real part of the
+ * spectrum, and the differences the imaginary part. Each part needs two matrix products: one for the even positions in
+ * the frame, and one for the odd positions.
  *
- * The products are computed only for the frequency bins k from 0 to 100. They also give the bins from 200 to 100,
- * because a cosine or sine for bin 200 - k differs from that for bin k at most in its sign. The sum of the two products
- * gives bin k, and their difference gives bin 200 - k. The sign of a result has no influence, because the power is its
- * square.
+ * The products are computed only for the frequency bins k from 0 to 100. A cosine or sine for bin 200 - k differs from
+ * that for bin k at most in its sign. So the sum of the two products gives bin k, and their difference gives bin 200 -
+ * k. The sign of a result has no influence, because the power is its square.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()
@@ -41,9 +39,8 @@ export function spectrumGraph(mels: number): Uint8Array {
 }
 
 /**
- * Adds operations that compute the power of the frequency bins. The same matrix products give bin k and bin 200 - k,
- * for each k from 0 to 100. So there are two results: for each k, `lower` has bin k, and `upper` has bin 200 - k. Bin
- * 100 is in both, and the caller uses it only once.
+ * Adds operations that compute the power of the frequency bins. For each k from 0 to 100, `lower` has bin k, and
+ * `upper` has bin 200 - k. Both have bin 100, and the caller must use it only once.
  */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {

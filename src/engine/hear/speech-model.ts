@@ -1,5 +1,5 @@
 // The interface of a speech model, which converts windows of sound to words with times. Whisper, CTC and TDT models
-// implement this interface. docs/engines.md explains how to add another kind of model.
+// implement this interface.
 
 import type { PlacedText } from './place.ts'
 import type { Context } from './prompt.ts'
@@ -9,8 +9,7 @@ import type { VoiceReading } from './voice-network.ts'
 import type { Window } from './windows.ts'
 
 /**
- * - `text doubtful`: the text failed the checks of the model or is incomplete, and further attempts to decode the
- *   speech gave no better text.
+ * - `text doubtful`: the text failed the checks or is incomplete, and further attempts gave no better text.
  * - `speech without text`: voice detection found speech, and the model returned no text for it.
  */
 export type SpeechWarning = 'text doubtful' | 'speech without text'
@@ -20,16 +19,13 @@ export type Listener = {
   onSamples(done: number): Promise<void>
   /** Called for each span of the recording, in samples, whose text is doubtful or missing. */
   onWarning(kind: SpeechWarning, span: Span): void
-  /**
-   * Called for each window if the speech model has a voice network (see `VoiceReading`). Null if the voices are not
-   * needed.
-   */
+  /** Called for each window if the speech model has a voice network. Null if the voices are not needed. */
   onVoiceReading?: ((window: Window, reading: VoiceReading) => void) | null
 }
 
 export type HearOptions = {
   recording: Recording
-  /** The code of the spoken language. If it is null, a model that can detect languages detects it from the windows. */
+  /** The code of the spoken language. If it is null, the model detects the language if it can. */
   language: string | null
   /** If true, the result is an English translation of the speech. */
   translate: boolean
@@ -43,8 +39,8 @@ export type Hearing = {
   /** The maximum number of windows in one call of `hear`. */
   rows: number
   /**
-   * A warning for the caller if the model does not use the whole context (the prompt and the vocabulary of the
-   * request). Null if it uses the whole context.
+   * A warning for the caller if the model does not use the whole context (the prompt and the vocabulary). Otherwise
+   * null.
    */
   warning: string | null
   hear(windows: readonly Window[], options: HearOptions): Promise<Heard>
@@ -53,15 +49,15 @@ export type Hearing = {
 }
 
 export type SpeechModel = {
-  /** The name of the model, as transcripts contain it. */
+  /** The name of the model in transcripts. */
   name: string
   /** The codes of the languages that the model supports. */
   languages: readonly string[]
   /** True if the model can translate to English. */
   translates: boolean
-  /** Starts the recognition of one recording. `context` is the prompt and the vocabulary that the caller supplied. */
+  /** Starts the recognition of one recording. `context` is the caller's prompt and vocabulary. */
   start(context: Context): Hearing
-  /** A function that detects the language from the sound of the windows. Null if the model cannot detect languages. */
+  /** Detects the language from the sound of the windows. Null if the model cannot detect languages. */
   detect: ((windows: readonly Window[], recording: Recording) => Promise<string>) | null
   close(): void
 }

@@ -15,21 +15,21 @@ export type SpeechSpan = Span & {
 export const speechBegins = 0.5
 
 /**
- * A span begins at a frame whose probability is at least `begins`. The span ends at the first frame below `ends`,
- * unless the probability reaches `begins` again within `silenceFrames` frames. A span of less than `framesMin` frames
- * is removed. A frame is 32 ms. The probabilities are the defaults of Silero VAD.
+ * A span begins at a frame with a probability of at least `begins`. It ends at the first frame below `ends`, unless the
+ * probability reaches `begins` again within `silenceFrames` frames. A span of less than `framesMin` frames is removed.
+ * A frame is 32 ms. The probabilities are the defaults of Silero VAD.
  */
 const speech = { begins: speechBegins, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /** The length of the sound that is added before and after each span, in samples. */
 export const speechPad = 0.25 * sampleRate
 
 /**
- * Converts the speech probabilities of frames to speech spans in samples. A span that is longer than `samplesMax` with
- * its padding is cut in its second half, at the frame with the lowest probability.
+ * Converts the speech probabilities of frames to speech spans in samples. A span longer than `samplesMax`, with its
+ * padding, is cut at the frame with the lowest probability in its second half.
  */
 export class SpeechSpans {
   private frame = 0
-  /** The first frame of a span that has not ended yet. -1 if all spans have ended. */
+  /** The first frame of the open span. -1 if no span is open. */
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []
@@ -47,7 +47,7 @@ export class SpeechSpans {
     return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
-  /** A sample of the recording. Each span that is returned later begins at this sample or after it. */
+  /** A sample of the recording. All spans that are returned later begin at or after this sample. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)

@@ -2,7 +2,7 @@
 
 /**
  * Divides tokens into small groups, so that no character is in two groups. A character may consist of several tokens. A
- * group has at most 8 tokens, even if its last character is then incomplete.
+ * group has at most 8 tokens, even if its last character is incomplete.
  */
 export function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
   const characters: { text: string; ids: number[] }[] = []
@@ -20,8 +20,8 @@ export function splitCharacters(ids: readonly number[], decode: (ids: readonly n
 type Piece = { text: string; ids: number[] }
 
 /**
- * Joins pieces of text into words, for languages without spaces between words. A new word begins at each boundary that
- * `Intl.Segmenter` finds. A boundary inside an element of `pieces` is ignored.
+ * Joins pieces of text into words, for languages without spaces between words. A word begins at each boundary that
+ * `Intl.Segmenter` finds, except inside an element of `pieces`.
  */
 export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')
@@ -36,8 +36,8 @@ export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[
 }
 
 /**
- * Joins pieces of text into words, for languages with spaces between words. Punctuation that is not inside a word
- * becomes a word of its own, which `mergePunctuation` later joins to its neighbour.
+ * Joins pieces of text into words, for languages with spaces between words. Punctuation outside a word becomes a word
+ * of its own.
  */
 export function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
@@ -59,8 +59,7 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A space is not a word of its own. So if the last element of `words` is only a space, `piece` is added to it, even
-    // if a word begins at `piece`.
+    // A space is not a word of its own, so `piece` is added to it.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -72,9 +71,8 @@ function joined(
 }
 
 /**
- * Matches punctuation that is at the start of a word: it has a space before it, as in ` -5`, or its last character is
- * an opening bracket, `¿`, `¡` or a quote. Text that directly follows such punctuation belongs to the same word. After
- * any other punctuation, text begins a new word.
+ * Matches punctuation at the start of a word: it follows a space, as in ` -5`, or ends with an opening bracket, `¿`,
+ * `¡` or a quote. The text directly after it belongs to the same word. After any other punctuation, a new word begins.
  */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 
@@ -90,7 +88,7 @@ function isInside(before: string, mark: string, next: string): boolean {
 }
 
 /**
- * Matches two initials of an abbreviation such as `U.S.`. The caller has removed the full stop between the initials, so
- * the text contains `US`. The initials are at the start of the text, after a space, or after another full stop.
+ * Matches two initials of an abbreviation such as `U.S.`. The caller has removed the full stop between them, so the
+ * text contains `US`. The initials follow the start of the text, a space, or another full stop.
  */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

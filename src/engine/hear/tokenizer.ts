@@ -1,22 +1,17 @@
-// Converts text to token ids, and token ids to text or words. Uses the tokenizer library of Hugging Face.
+// Converts text to token ids, and token ids to text or words, with the tokenizer library of Hugging Face.
 
 import { ByteLevelDecoder, Tokenizer as Encoder } from '@huggingface/tokenizers'
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 import { joinAtBreaks, joinAtSpaces, splitCharacters } from './token-words.ts'
 
 export type Tokenizer = {
-  /**
-   * Returns the token ids of a text. The name of a special token, such as `<|endoftext|>`, is encoded like other text.
-   */
+  /** Returns the token ids of a text. The name of a special token, such as `<|endoftext|>`, counts as normal text. */
   encode(text: string): number[]
   /** Returns the text of a list of tokens. Special tokens and timestamp tokens add no text. */
   decode(ids: readonly number[]): string
-  /** Returns the id of the special token with this name, such as `<|transcribe|>`, or null if there is none. */
+  /** Returns the id of the special token with this name, such as `<|transcribe|>`, or null. */
   special(name: string): number | null
-  /**
-   * Divides the tokens of a text into words. Every token belongs to exactly one word, and the order of the tokens does
-   * not change.
-   */
+  /** Divides the tokens of a text into words. Every token belongs to exactly one word, and the order stays. */
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 
@@ -35,8 +30,8 @@ export function readTokenizer(json: string): Tokenizer {
   let encoder: Encoder | null = null
   return {
     encode: text => {
-      // The encoder is made at the first call: this takes 60 ms of CPU time, as much as all other parts of the
-      // tokenizer together. Most jobs encode no text.
+      // The encoder takes 60 ms of CPU time to make, as much as all other parts of the tokenizer together. Most jobs
+      // encode no text.
       encoder ??= new Encoder(file, {})
       return encodeWith(encoder, text)
     },
@@ -51,16 +46,16 @@ export function readTokenizer(json: string): Tokenizer {
 }
 
 /**
- * Encodes a text. Cuts it at each place where `<` is followed by `|`, and encodes the parts. No part then contains the
- * whole name of a special token, so the library encodes the name as plain text.
+ * Encodes a text. Cuts the text between each `<` and `|`, so that no part contains the whole name of a special token.
+ * The library then encodes the name as plain text.
  */
 function encodeWith(encoder: Encoder, text: string): number[] {
   return text.split(/(?<=<)(?=\|)/).flatMap(part => encoder.encode(part, { add_special_tokens: false }).ids)
 }
 
 /**
- * Returns the function that decodes tokens. A Whisper model has a byte-level vocabulary: each character of a token is
- * one byte of UTF-8 text.
+ * Returns the function that decodes tokens. In the byte-level vocabulary of Whisper, each character of a token stands
+ * for one byte of UTF-8 text.
  */
 function decoderOf({ added_tokens, model: { vocab } }: TokenizerFile): Tokenizer['decode'] {
   const decoder = new ByteLevelDecoder({ type: 'ByteLevel' })

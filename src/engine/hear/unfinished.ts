@@ -1,33 +1,30 @@
-// Finds the part of a window that must be decoded again. The timestamp tokens in the text of the window show where this
-// part begins.
+// Finds the part of a window that must be decoded again, from the timestamp tokens in its text.
 
 import { framesPerSecond } from '../audio.ts'
 import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * The maximum length, in model frames (20 ms each), of the last sentence of a text together with the speech after it.
- * The sentence is decoded again with this speech, because the model makes more errors in short windows. If both
- * together are longer, only the speech after the sentence is decoded again.
+ * The maximum length, in model frames (20 ms each), of the last sentence of a text and the speech after it. Up to this
+ * length, both are decoded again together, because the model makes more errors in short windows. Otherwise only the
+ * speech after the sentence is decoded again.
  */
 export const restFramesMax = 15 * framesPerSecond
 /**
- * The minimum distance from the start of a window to the part that is decoded again, in model frames (20 ms each). If
- * this part could begin at the start of the window, the same sound might be decoded again without end.
+ * The minimum distance from the start of a window to the part that is decoded again, in model frames (20 ms each).
+ * Without a minimum, the same sound might be decoded again without end.
  */
 export const progressMin = 0.5 * framesPerSecond
 
 /**
- * Called when the model has returned the end token. Returns the part of the window that must be decoded again. Returns
- * null if there is no such part.
+ * Called after the end token. Returns the part of the window that must be decoded again, or null if there is none.
  *
- * If the text ends with two timestamp tokens, there is more speech after the text. This speech is decoded again,
- * together with the last sentence of the text, because the model makes more errors in short windows. If both together
- * are too long, or if this sentence begins near the start of the window, only the speech after the text is decoded
- * again.
+ * If the text ends with two timestamp tokens, more speech follows the text. The last sentence and this speech are
+ * decoded again together, because the model makes more errors in short windows. If both are too long together, or the
+ * sentence begins near the start of the window, only the speech is decoded again.
  *
- * If the text ends in another way, the text after the last two adjacent timestamp tokens is checked. If this text is
- * improbable, the part of the window after these tokens is decoded again.
+ * If the text ends in another way, and its end after the last two adjacent timestamp tokens is improbable, this end is
+ * decoded again.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,
@@ -49,9 +46,8 @@ function meanOf(values: readonly number[]): number {
 
 /**
  * Returns the part of the window after the last complete sentence of the text. Two adjacent timestamp tokens show where
- * one sentence ends and the next begins. Returns null if the text has no such place, or only near the start of the
- * window. If a text was cut off at the maximum number of tokens, its last sentence is incomplete, so the returned part
- * must be decoded again.
+ * a sentence ends and the next begins. Returns null if the text has no such place, or only near the start of the
+ * window. Used for a text that was cut off at the maximum number of tokens.
  */
 export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
@@ -62,10 +58,9 @@ export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: num
 }
 
 /**
- * Looks for two timestamp tokens, at `index` and `index + 1`. The first one ends a sentence, and the second one gives
- * the time at which the next part of the window begins. Returns this part: the number of tokens before it, and its
- * first frame. Returns null if one of the two is not a timestamp token, or if the part begins before frame
- * `progressMin`.
+ * Looks for two timestamp tokens, at `index` and `index + 1`: the end of a sentence, and the start of the next part of
+ * the window. Returns this part, or null if one of the two is not a timestamp token. Also returns null if the part
+ * begins before frame `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)
