@@ -27,8 +27,8 @@ const ownNames =
 
 /**
  * Creates the data folder if it does not exist, and lets only its owner enter it. Throws if a folder without a database
- * contains foreign files, or contains media files while `restoring` is false. A server with a new database would delete
- * these media files, because that database does not list them.
+ * contains files of another program. Also throws if this folder contains media files and `restoring` is false: a server
+ * with a new database would delete these files.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {

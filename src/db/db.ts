@@ -46,8 +46,8 @@ export type Db = {
    */
   drainLog(): Promise<void>
   /**
-   * Resolves when all transactions committed before this call are flushed to the disk, where a power cut cannot delete
-   * them.
+   * Resolves when all transactions committed before this call are flushed to the disk. A power cut can then no longer
+   * delete them.
    */
   durable(): Promise<void>
   close(): void
@@ -59,7 +59,7 @@ export function databasePath(dataDir: string): string {
 
 /**
  * Returns the path of the database, and the paths of the files that SQLite may keep beside it. These files must be
- * moved together: SQLite applies a log or a journal to any database at the matching path.
+ * moved together: SQLite applies the log or journal of a path to any database at this path.
  */
 export function databaseFiles(dataDir: string): string[] {
   return ['', '-wal', '-shm', '-journal'].map(suffix => databasePath(dataDir) + suffix)

@@ -52,12 +52,13 @@ export function openDrain(
         moveLog(sql)
         await flushFile()
       } catch (error) {
-        // SQLite then counts no change as copied, and keeps all changes in the log even after the reader is closed.
+        // If copying fails, SQLite counts no change as copied, and keeps all changes in the log even without this
+        // reader.
         log.warn('write-ahead log not moved', errorFields(error))
       }
-      // After a failed flush, the operating system may discard unwritten content, and a second flush may succeed
-      // without writing it. SQLite counts the changes as copied until the server restarts. The open reader therefore
-      // keeps the changes in the log, which grows until the restart.
+      // After a failed flush, the operating system may discard the unwritten content of the database file. A second
+      // flush could then succeed without writing this content. SQLite counts the changes as copied until the server
+      // restarts. The open reader keeps the changes in the log, which grows until the restart.
       if (flushFailed) return
       readers.delete(reader)
       reader.close()

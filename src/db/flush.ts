@@ -22,7 +22,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
   let file: number | null = null
   let writes = 0
   let flushedWrites = 0
-  /** The waiting flush. If none waits, the flush that began last. */
+  /** The latest flush, which may be waiting, running or ended. */
   let last: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | null = null
 

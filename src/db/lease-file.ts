@@ -15,7 +15,7 @@ export type Content = {
   isReleased: boolean
   /**
    * The last server that confirmed its database before this lease, or null if no server did. Undefined if not known: an
-   * older program wrote a lease, or the file is incomplete.
+   * older program wrote this lease or an earlier one, or the file is incomplete.
    */
   lastHolder?: string | null | undefined
 }

@@ -1,6 +1,6 @@
 // A lease in a folder that several servers share. Each server has its own database, and may write to it only while the
 // server holds the lease. The holder renews the lease at short intervals. If the renewals stop, another server takes a
-// new lease. The number of a lease, its generation, is higher by 1 than the number of the lease before it.
+// new lease. Each lease has a number, called its generation: 1, 2, 3 and so on.
 
 import { readFile, rm } from 'node:fs/promises'
 import { limits } from '../limits.ts'
@@ -36,7 +36,7 @@ export type Lease = {
   isValid(): boolean
   /**
    * Renews the lease. Returns false if another server has taken a newer lease. A call during a renewal returns the
-   * result of the running renewal, because many renewals would block a slow folder.
+   * result of the running renewal, so that renewals do not queue up on a slow folder.
    */
   renew(): Promise<boolean>
   /**
@@ -126,8 +126,8 @@ async function take(
     throw error
   }
   /**
-   * The last write to the lease file. Writes run one after the other: of two writes at the same time, the earlier one
-   * could win.
+   * The last write to the lease file. Writes run one after the other: after two writes at the same time, the file could
+   * keep the content of the earlier one.
    */
   let writing: Promise<unknown> = Promise.resolve()
   const write = (change: Partial<Content>) => {

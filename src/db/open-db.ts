@@ -121,8 +121,8 @@ function open(
   function close() {
     flusher.close()
     sql.close()
-    // Must be closed last. When a process closes any handle of a file, the operating system releases all locks of the
-    // process on this file, also SQLite's locks.
+    // `fileFlusher` must be closed last. When a process closes a file, the operating system releases all locks of the
+    // process on this file, even the locks of SQLite.
     fileFlusher.close()
   }
   try {

@@ -68,9 +68,9 @@ function moveFile(from: string, to: string): void {
 }
 
 /**
- * Returns true if the secret key of a database copy is equal to the secret key of the data folder. Returns false if
- * `from` is another file, or if the data folder has no secret key. Throws if the two keys differ. `to` is the path of
- * the file in the data folder.
+ * Returns true if `from` is the secret key of a database copy, and equal to the secret key of the data folder. Throws
+ * if the two keys differ. Returns false if `from` is another file, or if the data folder has no secret key. `to` is the
+ * path that `from` gets in the data folder.
  */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false

@@ -7,9 +7,9 @@ import { spawnChild } from '../base/spawn-child.ts'
 import type { Order, Report } from './protocol.ts'
 
 /**
- * Starts an engine process and sends it one order (a message with a task). Returns the first report that is not an
- * event for the log. Returns null if the process ends without such a report. When this function returns, the process
- * has ended.
+ * Starts an engine process and sends it one order (a message with a task). Returns the first report (a message from the
+ * process) that is not an event for the log. Returns null if the process ends without such a report. When this function
+ * returns, the process has ended.
  */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
   await unpackCarried()

@@ -40,8 +40,8 @@ export async function* cutSection(
 }
 
 /**
- * Rounds the length of a recording down to a whole millisecond, as the media program does for the charged length. The
- * length and the result are in samples.
+ * Rounds the length of a recording down to a whole millisecond. The media program rounds the charged length in the same
+ * way. The length and the result are in samples.
  */
 export function wholeMilliseconds(samples: number): number {
   return samples - (samples % (sampleRate / 1000))

@@ -18,7 +18,7 @@ import { send } from './reports.ts'
 
 export async function engine(): Promise<void> {
   // A larger number is a lower priority. Only root may raise a priority, so a process that has a lower priority than
-  // `engineNice` keeps it.
+  // `engineNice` keeps this priority.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
   process.on('uncaughtException', endByFault)

@@ -9,8 +9,8 @@ import { devicesFor } from './devices.ts'
 
 /**
  * Matches the entries of the data folder that the engine must not read: the secret key, the lock file, the folder with
- * sent mail, and each database. A database may also be a backup, or have a name such as `replaced-1.db`. After `.db`,
- * the pattern excludes names in which `db` begins the hash of a compact copy or the UUID of a draft.
+ * sent mail, and each database. A database may also be a backup, or have a name such as `replaced-1.db`. The pattern
+ * must not match a compact copy whose hash begins with `db`, or a draft whose UUID begins with `db`.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']

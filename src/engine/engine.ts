@@ -21,7 +21,10 @@ export const engineState = Type.Object({
 export type EngineState = Static<typeof engineState>
 
 export type Engine = {
-  /** The maximum number of jobs at the same time. Changes when a worker on another machine connects or disconnects. */
+  /**
+   * The maximum number of jobs at the same time. Changes, for example, when a worker on another machine connects or
+   * disconnects.
+   */
   readonly capacity: number
   /**
    * Returns true if the engine could start a job with these needs now. Also returns true if the job would fail at once
@@ -46,8 +49,8 @@ export type Engine = {
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
    * Returns true if a worker on another machine claimed the job before the server restarted. This worker may still work
-   * on the job. The server therefore passes the job to the engine even without free capacity, and the engine first
-   * waits for the result of this worker.
+   * on the job. The server therefore passes the job to the engine even without free capacity. The engine first waits
+   * for the result of this worker.
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**
@@ -56,7 +59,7 @@ export type Engine = {
    */
   waitingJobs?(): string[]
   /**
-   * Called when the server no longer needs a result of the job: the job has ended or was erased, or its media must be
+   * Called when the server no longer needs a result of the job. The job has ended or was erased, or its media must be
    * downloaded again.
    */
   ended?(jobId: string): void

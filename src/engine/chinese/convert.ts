@@ -6,7 +6,7 @@ import { type Dictionary, dictionariesTo, type Script, scriptOf } from './dictio
 
 /**
  * Returns the Chinese script of a text, decided by the characters that are used in only one script. The script with
- * more of these characters is the result. Returns null if both scripts have equally many, or if there are none.
+ * more of these characters is the result. Returns null if both scripts have equally many, for example none.
  */
 export function mainScript(text: string): Script | null {
   const scripts = [...text].map(scriptOf)

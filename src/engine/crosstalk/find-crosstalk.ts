@@ -15,10 +15,10 @@ export const hopSamples = (hop * sampleRate) / reducedRate
  */
 const gainMax = 0.25
 /**
- * The share of the energy of a channel that the sound of another channel explains. Adjacent hops with a share of at
- * least `likely` are crosstalk if one of them has a share of at least `certain`. If two people speak at the same time,
- * the share is below 0.3 in 99 % of the hops. For crosstalk that is 20 dB quieter, the share is above 0.8 in 95 % of
- * the hops.
+ * The limits for the share of a channel's energy that the sound of another channel explains. Adjacent hops with a share
+ * of at least `likely` are crosstalk if one of them has a share of at least `certain`. If two people speak at the same
+ * time, the share is below 0.3 in 99 % of the hops. For crosstalk that is 20 dB quieter, the share is above 0.8 in 95 %
+ * of the hops.
  */
 const certain = 0.5
 const likely = 0.3
@@ -113,7 +113,7 @@ function compare(channels: readonly Channel[]): void {
 }
 
 /**
- * Marks the hops that are crosstalk. `shares` are the shares of the energy of the hops that another channel explains.
+ * Marks the hops that are crosstalk. `shares` has, for each hop, the share of its energy that another channel explains.
  */
 export function crosstalkWith(shares: readonly number[]): Crosstalk {
   const marked = new Uint8Array(shares.length)

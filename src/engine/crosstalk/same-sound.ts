@@ -35,7 +35,7 @@ const solved = new Float64Array(taps)
 /**
  * Predicts the middle three hops of `quiet` from `loud`. `share` is the part of the energy of `quiet` that the
  * prediction explains: 0 for another sound, 1 for the same sound. `gain` is the energy of the prediction, divided by
- * the energy of the loud sound behind it.
+ * the energy of the loud sound that it comes from.
  */
 export function sameSound(quiet: Float64Array, loud: Float64Array): { share: number; gain: number } {
   const energy = energyOf(quiet, begin, end)

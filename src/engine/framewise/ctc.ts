@@ -1,7 +1,7 @@
 // The CTC speech model. Its files have the layout of sherpa-onnx's export of Omnilingual ASR.
 //
-// The model reads one window at a time. In a batch, shorter windows would be padded, and the padding would change the
-// result, because the model has no input for the true length.
+// The model reads one window at a time. A batch would pad the shorter windows. The padding would change the result,
+// because the model has no input for the true length.
 
 import { join } from 'node:path'
 import { sampleRate } from '../audio.ts'

@@ -22,7 +22,7 @@ export function isForeign(text: string, language: string | null): boolean {
 
 /**
  * Permits the tokens whose letters are all in a script of the language, and the tokens without letters. Control tokens
- * such as `<blk>` are permitted too, although their names have Latin letters: a model chooses the blank token in most
+ * such as `<blk>` are permitted too, although their names have Latin letters. The model chooses the blank token in most
  * frames. Returns null, which permits all tokens, if the script is not known.
  */
 export function permittedFor(tokens: Tokens, language: string): Permitted {
@@ -35,8 +35,8 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. If most of the text is in no script of the language, decodes the window
- * again with only the tokens of these scripts. Returns an empty list if the second text has no letters.
+ * Decodes a window with all tokens permitted. Decodes the window again if most of the text is in no script of the
+ * language. The second decoding permits only tokens in these scripts. The second result is empty if it has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,

@@ -7,8 +7,8 @@ export type Head = [layer: number, head: number]
 /**
  * The alignment heads that OpenAI published for its models, each as `layer.head`. A key has the decoder's numbers of
  * layers, of heads, and of vocabulary entries. A fine-tuned model has the same key and the same heads as its original
- * model. The models large v1 and large v2 share a key, with the heads of v2, because most fine-tuned models are from
- * v2.
+ * model. The models large v1 and large v2 have the same key. The table has the heads of v2, because most fine-tuned
+ * models are from v2.
  */
 const published: Record<string, string> = {
   '4,6,51865': '2.2 3.0 3.2 3.3 3.4 3.5',

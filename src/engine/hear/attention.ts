@@ -11,9 +11,10 @@ import type { Band, BandedRow } from './warp.ts'
 export type AttendedBand = Band & { attention: Float32Array }
 
 /**
- * Returns the normalised attention of each token in its band, as openai/whisper does. First, the values of each frame
- * and head are standardised over all tokens. A frame to which all tokens attend equally then has no influence. Next, a
- * median filter smooths the values of each head. Last, the mean over the heads is computed.
+ * Returns the normalised attention of each token in its band (the frames in which the token may lie). The steps are
+ * those of openai/whisper. First, the values of each frame and head are standardised over all tokens. A frame to which
+ * all tokens attend equally then has no influence. Next, a median filter smooths the values of each head. Last, the
+ * mean over the heads is computed.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))

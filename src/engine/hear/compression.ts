@@ -5,8 +5,8 @@
  * for an empty text. The zlib format adds 6 bytes to the result of deflate.
  *
  * Before deflate, each character below U+2E80 becomes one byte, and each other character, such as an ideograph, two
- * bytes. In UTF-8, all letters of a script such as Georgian have the same first bytes. Normal text in this script would
- * look like repeated text.
+ * bytes. UTF-8 is not used, because it gives all letters of a script such as Georgian the same first bytes. Normal text
+ * in this script would look like repeated text.
  */
 export function compressionOf(text: string): number {
   const bytes = Uint8Array.from([...text].flatMap(bytesOf))

@@ -18,8 +18,8 @@ export type Row = {
   frames: number
   speechSeconds: number
   /**
-   * Decoding ends at the first timestamp token at or after this frame. The model makes fewer errors if more speech
-   * follows, but the text of this added speech is not needed.
+   * Decoding ends at the first timestamp token at or after this frame. The speech after this frame was added because
+   * the model then makes fewer errors. The text of the added speech is not needed.
    */
   neededFrames?: number
 }
@@ -61,7 +61,7 @@ export type Attempt = {
   looped: boolean
   /**
    * `tokensMax` is the maximum number of tokens for any window. `limit` is the maximum for this window, which is lower
-   * for little sound.
+   * if the window has little sound.
    */
   tokensMax: number
   limit: number

@@ -82,8 +82,8 @@ export type DecodeOptions = {
 
 /**
  * Decodes windows. At the end of a short window, the model makes fewer errors if more speech follows. `extended` has
- * the same windows as `windows`, with such speech added. `encoded` is the output of the encoder for `extended`. The
- * result has only the words of `windows`.
+ * the windows with such speech added, and `windows` has the same windows without it. `encoded` is the output of the
+ * encoder for `extended`. The result has only the words of `windows`.
  */
 export async function decodeWindows(
   { whisper, joint }: WhisperModels,
@@ -130,7 +130,7 @@ export async function decodeWindows(
  * window that the model decodes: `window`, sometimes with more speech at its end.
  * - `frames` is the length of `heard`.
  * - `speechSeconds` is the length of the speech in `heard`. If much speech gives no text, the decoding may have failed.
- * - `neededFrames` is the length of `window`, given only if speech was added. Decoding ends there.
+ * - `neededFrames` is the length of `window`, given only if speech was added. Decoding ends at this length.
  */
 function rowOf(heard: Window, window: Window = heard): Row {
   const row = {

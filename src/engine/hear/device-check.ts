@@ -12,7 +12,7 @@ const differenceMax = 0.1
 
 /**
  * The number of decoding steps in the check. CUDA records its kernel calls in the first steps, and replays the recorded
- * calls in later steps. Both are checked.
+ * calls in later steps. The check must include both kinds of steps.
  */
 const steps = 6
 

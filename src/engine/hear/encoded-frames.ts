@@ -1,6 +1,6 @@
 // Chooses the model frames (20 ms each) that the encoder of the compact form reads. A window lasts 30 s: its sound, and
-// then constant silence. The encoder reads only some frames of this silence. Compared with reading all frames, a window
-// with 5 s of sound takes 25 % of the time, and a window with 25 s of sound 90 %.
+// then constant silence. The encoder reads only some frames of this silence. With 5 s of sound, the encoder needs 25 %
+// of the time for all frames. With 25 s of sound, it needs 90 %.
 
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
@@ -11,15 +11,16 @@ import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 type ChosenFrames = { places: number[]; counts: number[] }
 
 /**
- * The numbers of model frames (20 ms each) of silence that are always read: directly after the sound, and at the end of
- * the window. Between these two parts, the encoder skips most frames.
+ * The encoder always reads the first `readAfterSound` model frames (20 ms each) after the sound, and the last
+ * `readAtEnd` model frames of the window. Between these two parts, the encoder skips most frames.
  */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The maximum number of model frames (20 ms each) in a group. The skipped silence is divided into groups, and the
- * encoder reads only the first frame of a group. The attention to this frame is multiplied by the size of the group.
- * The token probabilities then diverge by 0.009 nats on average, and without the multiplication by 0.031 nats.
+ * The maximum number of model frames (20 ms each) in a group. The silence between the two parts is divided into groups,
+ * and the encoder reads only the first frame of a group. The attention to this frame is multiplied by the size of the
+ * group. The mean divergence from the token probabilities with all frames is then 0.009 nats. Without the
+ * multiplication, it is 0.031 nats.
  */
 const group = 8
 

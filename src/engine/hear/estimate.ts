@@ -43,7 +43,7 @@ function speechWithin(speech: readonly Frames[], from: number, to: number): Fram
 /**
  * Returns a function that finds the model frame at which a given share (0 to 1) of the speech has passed. The gaps
  * between the ranges in `speech` do not count. At the border of two ranges, `earlier` gives the end of the first range,
- * and `later` the start of the second.
+ * and `later` gives the start of the second range.
  */
 function clockOf(speech: readonly Frames[]): (share: number, side: 'earlier' | 'later') => number {
   const total = speech.reduce((sum, { from, to }) => sum + to - from, 0)

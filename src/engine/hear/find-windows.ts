@@ -11,8 +11,7 @@ import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
 /**
- * The number of samples before their first speech that later windows may need. Earlier sound can be removed from
- * memory.
+ * Later windows may need this number of samples before their first speech. Earlier sound can be removed from memory.
  */
 const margin = 0.5 * sampleRate
 /**
@@ -28,10 +27,10 @@ type BlockOptions = {
 }
 
 /**
- * Yields blocks of at most `rows` windows. After each chunk of sound, removes the sound that no later block needs from
- * memory. `onSamples` gets the number of samples that are done. `isOneOfChannels` is true if the sound is one of
- * several channels. Each chunk is then read only once, because quiet speech from a second reading usually comes from
- * the speaker of another channel.
+ * Yields blocks of at most `rows` windows. After each chunk of sound, removes from memory the sound that no later block
+ * needs. `onSamples` gets the number of samples that are done. `isOneOfChannels` is true if the sound is one of several
+ * channels. Voice detection then reads each chunk only once. A second reading would find quiet speech, which usually
+ * comes from the speaker of another channel.
  */
 export async function* findBlocks(
   vad: Vad,

@@ -31,7 +31,7 @@ export function judge({ text, logProbability, noSpeech, repeats, speechSeconds }
   return 'good'
 }
 
-/** Returns true if decoding ended in a loop (`looped`), or if the compression ratio of the text is high. */
+/** Returns true if `looped` is true (see `Attempt`), or if the compression ratio of the text is high. */
 export function repeatsItself(text: string, looped: boolean): boolean {
   return looped || compressionOf(text) > guards.compressionMax
 }

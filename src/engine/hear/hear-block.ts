@@ -75,8 +75,8 @@ function collectAfter(windows: readonly Window[]): void {
 }
 
 /**
- * Returns a function that takes the finished share of the block (0 to 1), and reports the matching position in the
- * recording, in samples.
+ * Returns a function that reports progress to the listener. Its argument is the finished share of the block (0 to 1).
+ * The listener gets the matching position in the recording, in samples.
  */
 function progressWithin(windows: readonly Window[], listener: Listener): (share: number) => Promise<void> {
   const from = windows[0]?.from ?? 0

@@ -27,9 +27,9 @@ type Again = { window: Window; otherwise: PlacedText[] }
  * Returns the texts of the windows in `decoded`. Two kinds of speech are first decoded again in new windows: speech
  * without text, and the end of a window with incomplete or improbable text.
  *
- * The text of a new window is used if it passes the checks and is not empty. If it leaves out speech, that speech is
- * decoded again in the same way. Otherwise, the earlier text of this speech is kept, if there is one, and a warning is
- * given.
+ * The text of a new window is used if it passes the checks and is not empty. Speech that this text leaves out is
+ * decoded again in the same way. If the text fails the checks or is empty, the earlier text of this speech (if any) is
+ * kept, and a warning is given.
  *
  * Also warns of each window in `decoded` for which every attempt failed the checks.
  */

@@ -47,7 +47,7 @@ export class JointDecoding {
 
   /**
    * Registers a recording. No windows are decoded until every registered recording waits for `decode` or `detect`. The
-   * returned function must be called at the end of the recording: no other recording then waits for it.
+   * returned function must be called at the end of the recording, so that no other recording waits for this one.
    */
   enter(): () => void {
     this.recordings++
@@ -83,9 +83,8 @@ export class JointDecoding {
   }
 
   /**
-   * Runs the waiting requests when every registered recording has one. Language detections run first, and requests for
-   * texts then continue to wait. A recording requests its texts after its language is detected, and all texts can be
-   * decoded in the same batches.
+   * Runs the waiting requests when every registered recording has one. If language detections wait, only these run. A
+   * recording requests its texts after its language is detected, so all texts can then be decoded in the same batches.
    */
   private runIfAllWait(): void {
     if (this.waiting.length + this.detecting.length < this.recordings) return

@@ -39,8 +39,8 @@ export type Encoder = {
 }
 
 /**
- * What a decoder needs to choose the most probable tokens itself: the rules for the next token, and the length of the
- * sound in each window, in model frames (20 ms each).
+ * The facts that a decoder needs to choose the most probable tokens itself. `frames` is the length of the sound in each
+ * window, in model frames (20 ms each).
  */
 export type Greedy = { rules: Rules; frames: readonly number[] }
 
@@ -56,8 +56,8 @@ export type Batch = {
   rows: number
   /**
    * Returns the scores of the whole vocabulary for the next token of the window at index `row`. `position` is the index
-   * of a token that the last call of `begin` or `step` added: the scores are for the token after it. By default, this
-   * is the last token. For a prompt, a decoder may compute only the scores at its start token and at its last token.
+   * of a token that the last call of `begin` or `step` added. The scores are for the token after this token, by default
+   * after the last one. For a prompt, a decoder may compute only the scores at its start token and at its last token.
    */
   logits(row: number, position?: number): Float32Array
   /**

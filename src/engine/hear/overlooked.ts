@@ -18,7 +18,7 @@ const speechMin = 8
 
 /**
  * Returns the probability of speech in each frame of `samples`. `probabilities` are those of the first reading. If a
- * second reading of a stretch finds speech, each of its frames gets the higher of the two probabilities.
+ * second reading of a stretch finds speech, each frame of the stretch gets the higher of the two probabilities.
  */
 export function withOverlooked(vad: Vad, samples: Float32Array, probabilities: Float32Array): Float32Array {
   const completed = probabilities.slice()

@@ -50,8 +50,8 @@ export class Packer {
   }
 
   /**
-   * Returns the number of collected spans in the next window. The window ends at the longest pause in its last third,
-   * or without such a pause after the last span that fits.
+   * Returns the number of collected spans in the next window. The window ends at the longest pause in its last third.
+   * Without such a pause, the window ends after the last span that fits.
    */
   private fitting(): number {
     let best = 1

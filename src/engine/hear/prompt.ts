@@ -52,9 +52,10 @@ function plain(text: string): string {
 }
 
 /**
- * Returns the prompt of a window. The prompt does not contain the text of the previous window: dependent windows cannot
- * share a batch, and an error would cause errors in later windows. With the small model of the tests and ten minutes of
- * speech, the word error rate is 5.9 % without the previous text, and 13.8 % with it.
+ * Returns the prompt of a window. The prompt does not contain the text of the previous window, because windows that
+ * depend on each other cannot share a batch. An error would also cause errors in later windows. With the small model of
+ * the tests and ten minutes of speech, the word error rate is 5.9 % without the previous text, and 13.8 % with this
+ * text.
  */
 export function promptOf(
   { facts }: Whisper,

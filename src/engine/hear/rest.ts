@@ -27,7 +27,7 @@ const pauseMin = 0.2 * sampleRate
  *
  * A timestamp token often differs by 0.1 s or more from the times of the words beside it. At a boundary without a
  * pause, the rest could begin inside a word, and the transcript would have this word twice or not at all. The rest
- * therefore begins in the last pause before the boundary, or without such a pause at the boundary.
+ * therefore begins in the last pause before the boundary. Without such a pause, the rest begins at the boundary.
  */
 export function restAfter(window: Window, words: readonly PlacedText[], boundary: Boundary): Rest | null {
   if (restOf(window, boundary.sample) === null) return null

@@ -33,8 +33,8 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // Whisper's rule: only a timestamp token is allowed if the timestamp tokens together are more probable than each text
-  // token and than the end token.
+  // Whisper's rule: if the timestamp tokens together are more probable than any other token, only a timestamp token is
+  // allowed.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const textSum = () =>
@@ -50,14 +50,14 @@ export function choose(
 }
 
 /**
- * If the result of `textShare` is lower, its rounding error is too large. The probabilities of the text tokens are then
- * added up.
+ * If the result of `textShare` is below this limit, its rounding error is too large. The probabilities of the text
+ * tokens are then added up.
  */
 const textShareMin = 0.01
 
 /**
  * Returns the total probability of all text tokens that are not forbidden. Subtracts the probabilities of all other
- * tokens from 1. These are few, so the subtraction takes a tenth of the time of a sum over all text tokens.
+ * tokens from 1. The other tokens are few, so the subtraction takes a tenth of the time of a sum over all text tokens.
  */
 function textShare(
   { facts, suppressed }: Rules,

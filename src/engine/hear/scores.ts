@@ -1,5 +1,4 @@
-// Functions that read the scores of all tokens of the vocabulary: for the best token, the probability of a token, or a
-// random token.
+// Finds the token with the highest score, computes the probability of a token, and draws a random token.
 
 import type { Range } from './allowed.ts'
 

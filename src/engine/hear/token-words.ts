@@ -72,7 +72,8 @@ function joined(
 
 /**
  * Matches punctuation at the start of a word: it follows a space, as in ` -5`, or ends with an opening bracket, `¿`,
- * `¡` or a quote. The text directly after it belongs to the same word. After any other punctuation, a new word begins.
+ * `¡` or a quote. The text directly after this punctuation belongs to the same word. After any other punctuation, a new
+ * word begins.
  */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 

@@ -30,7 +30,7 @@ export function readTokenizer(json: string): Tokenizer {
   let encoder: Encoder | null = null
   return {
     encode: text => {
-      // The encoder takes 60 ms of CPU time to make, as much as all other parts of the tokenizer together. Most jobs
+      // Making the encoder takes 60 ms of CPU time, as much as all other parts of the tokenizer together. Most jobs
       // encode no text.
       encoder ??= new Encoder(file, {})
       return encodeWith(encoder, text)

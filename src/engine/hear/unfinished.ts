@@ -23,8 +23,8 @@ export const progressMin = 0.5 * framesPerSecond
  * decoded again together, because the model makes more errors in short windows. If both are too long together, or the
  * sentence begins near the start of the window, only the speech is decoded again.
  *
- * If the text ends in another way, and its end after the last two adjacent timestamp tokens is improbable, this end is
- * decoded again.
+ * If the text ends in another way, the text after the last two adjacent timestamp tokens is checked. If this text is
+ * improbable, its speech is decoded again.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,
