@@ -8,7 +8,7 @@ import { draftPath } from '../base/draft-names.ts'
 import { placeFile } from '../base/whole-file.ts'
 
 export type Content = {
-  /** The name of the server that has this lease. Null until the server has confirmed that its database is the latest. */
+  /** The name of the server with this lease. Null until the server has confirmed that its database is the latest. */
   holder: string | null
   /** Each renewal increases this number, so that other servers see that the holder is alive. */
   beat: number

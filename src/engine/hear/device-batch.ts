@@ -1,9 +1,8 @@
 // One batch of windows that a GPU decodes. Each window is a row of the batch, and each decoding step is one run of the
 // decoder. The caches and the attention stay in the memory of the GPU.
 //
-// If the GPU also chooses the tokens, a step copies only a few numbers for each row to the CPU. CUDA records such a
-// step as a CUDA graph, and replays the graph in later steps. Each number of rows needs its own graph. To keep the
-// number of graphs small, the number of rows is a power of two. A row without a window is idle.
+// If the GPU also chooses the tokens, CUDA records a step as a CUDA graph, and replays the graph in later steps. Each
+// number of rows needs its own graph, so the number of rows is always a power of two. A row without a window is idle.
 
 import { allowedInput } from '../network/pick.ts'
 import { allowedAfter } from './allowed.ts'

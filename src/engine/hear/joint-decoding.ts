@@ -115,8 +115,7 @@ const memoryShare = 1.5
  * Divides requests into batches. Each window of a request becomes a row of a batch. With `hasFullRows`, each row needs
  * the memory of a full window, so a batch has at most `rows` windows. Otherwise, each row needs the memory of the
  * longest window of the batch. Windows of similar length then share a batch, and `memoryShare` limits the memory. A
- * long prompt needs memory in each row too, so its batch has fewer windows. A request that is too large becomes a batch
- * of its own.
+ * batch with a long prompt has fewer windows. A request that is too large becomes a batch of its own.
  */
 function batchesOf(
   requests: readonly Request[],

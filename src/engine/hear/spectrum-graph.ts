@@ -13,9 +13,9 @@ import { type Folds, half, quarter } from './fold.ts'
  * spectrum, and the differences the imaginary part. Each part needs two matrix products: one for the even positions in
  * the frame, and one for the odd positions.
  *
- * The products are computed only for the frequency bins k from 0 to 100. A cosine or sine for bin 200 - k differs from
- * that for bin k at most in its sign. So the sum of the two products gives bin k, and their difference gives bin 200 -
- * k. The sign of a result has no influence, because the power is its square.
+ * The products are computed only for the frequency bins k from 0 to 100. The cosines and sines of bin 200 - k differ
+ * from those of bin k at most in their signs. So the sum of two products gives bin k, and their difference gives bin
+ * 200 - k. The sign of a result has no influence on its square, the power.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

@@ -20,8 +20,8 @@ export const progressMin = 0.5 * framesPerSecond
  * Called after the end token. Returns the part of the window that must be decoded again, or null if there is none.
  *
  * If the text ends with two timestamp tokens, more speech follows the text. The last sentence and this speech are
- * decoded again together, because the model makes more errors in short windows. If both are too long together, or the
- * sentence begins near the start of the window, only the speech is decoded again.
+ * decoded again together. If both are too long together, or the sentence begins near the start of the window, only the
+ * speech is decoded again.
  *
  * If the text ends in another way, the text after the last two adjacent timestamp tokens is checked. If this text is
  * improbable, its speech is decoded again.
