@@ -2,7 +2,7 @@
 
 /**
  * The errors of requests, in the order of their HTTP status. If a request has several errors, the response contains
- * only the first error that is found. The checks in src/api/gate are made before the checks of the handler.
+ * only the first error that is found.
  */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
@@ -78,10 +78,7 @@ export const jobErrors = {
 export type RequestErrorCode = keyof typeof requestErrors
 export type JobErrorCode = keyof typeof jobErrors
 
-/**
- * The error that is thrown for a request, or for the call of an MCP tool, that is refused or fails. The error of a
- * request becomes a response in api/error-answer.ts.
- */
+/** The error of a request, or of the call of an MCP tool, that is refused or fails. */
 export class ApiError extends Error {
   constructor(
     readonly code: RequestErrorCode,
@@ -94,8 +91,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The error that is thrown when a job fails, or when no voice print can be made. Its message may be shown to the
- * caller, so it must not contain a path, a stack trace or a secret.
+ * The error of a job that fails, or of a voice print that cannot be made. Its message may be shown to the caller, so it
+ * must not contain a path, a stack trace or a secret.
  */
 export class JobFailure extends Error {
   constructor(
@@ -107,10 +104,7 @@ export class JobFailure extends Error {
   }
 }
 
-/**
- * The failure of a job whose media file the server no longer has. It is a JobFailure, because the machine of a worker
- * is not the cause.
- */
+/** The failure of a job whose media file the server no longer has. */
 export class MediaLost extends JobFailure {
   constructor() {
     super('INTERNAL_ERROR', 'The media file is no longer on the server; start the transcription again.')

@@ -1,5 +1,5 @@
-// The workers of the engine. The pool starts the workers, gives each worker one job at a time, replaces a worker that
-// exited, and kills all workers after all of them have been idle for `idleUnloadMs` (never if this setting is null).
+// The workers of the engine. The pool starts the workers, gives each worker one job at a time, and replaces workers
+// that exited. It kills all workers after all of them have been idle for `idleUnloadMs`.
 
 import { unpackCarried } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -17,8 +17,8 @@ export type PoolOptions = Omit<WorkerOptions, 'onExit' | 'gpu'> & {
   gpus?: readonly string[]
   after?: typeof after
   /**
-   * Called when an engine worker (a child process) exits unexpectedly while it is idle, and when one exits during a
-   * job, for example because a timeout killed it. It is not called if the job was aborted.
+   * Called when an engine worker (a child process) exits unexpectedly while it is idle. Also called when one exits
+   * during a job that was not aborted.
    */
   onCrash?: () => void
 }
@@ -44,8 +44,7 @@ export class WorkerPool {
   /** The GPUs, of which each worker gets one. Empty if there is only one GPU or none. */
   readonly #gpus: readonly string[]
   /**
-   * True after the workers were killed because all of them were idle for `idleUnloadMs`. The next job starts workers
-   * again.
+   * True after all workers were killed because they were idle for `idleUnloadMs`. The next job starts workers again.
    */
   #isUnloaded = false
   #cancelUnload = () => {}
@@ -89,9 +88,9 @@ export class WorkerPool {
   }
 
   /**
-   * Gives a worker that has loaded its model, or whose job has ended, to the job that has waited longest. If no job
-   * waits, the worker is idle. A worker is replaced if it exited, if it reached its maximum number of jobs, or if
-   * another model was chosen since the worker started. Does nothing after the engine is closed.
+   * Gives a free worker to the job that has waited longest. If no job waits, the worker becomes idle. A worker is
+   * replaced if it exited, reached its maximum number of jobs, or has an old model. Does nothing after the engine is
+   * closed.
    */
   giveBack(worker: Worker): void {
     if (this.#retries.closed) return
@@ -160,10 +159,7 @@ export class WorkerPool {
     }
   }
 
-  /**
-   * Starts the child process of a new worker. Returns null if the process cannot be started, for example because this
-   * process has no free file descriptor.
-   */
+  /** Starts the child process of a new worker. Returns null if the process cannot be started. */
   #newWorker(model: ChosenModel): Worker | null {
     try {
       const worker = new Worker(model, this.#settings, {
@@ -200,7 +196,7 @@ export class WorkerPool {
 
   /**
    * Kills the idle engine workers (child processes) to free their memory. The engine stays ready: the next job starts
-   * new workers, and waits until one of them has loaded the models.
+   * new workers.
    */
   #unload(): void {
     this.#isUnloaded = true

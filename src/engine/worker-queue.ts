@@ -33,7 +33,7 @@ export class WorkerQueue {
     return index >= 0
   }
 
-  /** Waits for a free worker. An abort of the signal ends the wait, and rejects with the reason of the signal. */
+  /** Waits for a free worker. Rejects with the reason of the signal when the signal is aborted. */
   wait(signal: AbortSignal): Promise<Worker> {
     const { promise, resolve, reject } = Promise.withResolvers<Worker>()
     const give = (worker: Worker) => {

@@ -1,5 +1,5 @@
-// A worker: the object with which the server or a command controls one engine child process. A worker starts the child
-// process, sends it jobs, and kills it after a timeout or an abort.
+// A worker: the object that controls one engine child process. It starts the child process, sends it jobs, and kills it
+// after a timeout or an abort.
 
 import { log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
@@ -24,20 +24,20 @@ export type WorkerOptions = {
   /** The command that starts the child process. Only tests set it. */
   command?: string[]
   /**
-   * The data folder of the server. The child process must not read the secrets in this folder. Undefined for a command
-   * without a server.
+   * The data folder of the server, whose secrets the child process must not read. Undefined for a command without a
+   * server.
    */
   dataDir?: string
   /** The maximum time in which the child process must load the model, in milliseconds. */
   loadMs?: number
   /**
-   * The maximum time, in milliseconds, between two progress reports of a child process with jobs. A report about any
-   * job counts. After this time without a report, the child process is killed.
+   * The maximum time, in milliseconds, between two progress reports of a child process with jobs. After this time
+   * without a report, the child process is killed.
    */
   stallMs?: number
   /**
-   * The interval, in milliseconds, at which a worker checks its child process while the child process has work. If a
-   * signal such as SIGSTOP has stopped the child process, the worker kills the child process.
+   * The interval, in milliseconds, at which a worker checks a child process that has work. The worker kills a child
+   * process that a signal such as SIGSTOP has stopped.
    */
   lookMs?: number
   /** The only NVIDIA GPU that the child process may use (see `nvidiaGpus`). Null if it may use all. */

@@ -1,4 +1,4 @@
-// Reads what the database has of one account, without secrets, for a person who asks what is stored.
+// Reads what the database stores about one account, without secrets.
 
 import type { Db } from '../db/db.ts'
 import { findTranscript } from '../transcripts/find-transcript.ts'
@@ -18,8 +18,8 @@ const conditions: Record<string, string> = {
 }
 
 /**
- * Yields the rows of an account: first the rows of the tables, without secrets and their hashes, and then the
- * transcripts of its jobs. Each row has the name of its table. A transcript without edits has no `original`.
+ * Yields the rows of an account, and then the transcripts of its jobs. Each row has the name of its table. Secrets and
+ * their hashes are left out. A transcript without edits has no `original`.
  */
 export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
   const tables = new Set([...Object.keys(conditions), ...tablesOfAccounts(db), 'ledger', 'jobs'])
@@ -38,8 +38,8 @@ export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
 }
 
 /**
- * Matches the columns with a hash, with an encrypted value, or with a reply, which may contain a signed address. The
- * column `state_at` is left out too: it has the uptime of the server, and not a date.
+ * Matches the columns with a hash, an encrypted value, or a reply, which may contain a signed address. Also matches
+ * `state_at`, which is an uptime of the server and not a date.
  */
 const leftOut = /(^|_)hash$|^sealed_|^code_challenge$|^reply$|^state_at$/
 

@@ -9,8 +9,8 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * Deletes the transcript of an ended job (see `deleteTranscript`), its prompt, its vocabulary and its metadata, and
- * marks the job as deleted. Returns null if the job was already deleted.
+ * Deletes the transcript, the prompt, the vocabulary and the metadata of an ended job, and marks the job as deleted.
+ * Returns null if the job was already deleted.
  */
 export function deleteJob(db: Db, accountId: string, id: string): Job | null {
   return db.tx(() => {
@@ -31,9 +31,8 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 }
 
 /**
- * Removes from the database the rows of jobs that were deleted at least `keptMs` ago, and the rows of their uploads. A
- * call removes a limited number of jobs. The row of a job stays until the indexer has removed the transcript from the
- * search index, and until all events of the job are sent or given up: both need this row.
+ * Removes from the database a limited number of jobs that were deleted at least `keptMs` ago, and their uploads. A job
+ * stays until its transcript is out of the search index, and until its events are sent or given up.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {

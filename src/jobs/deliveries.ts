@@ -17,10 +17,7 @@ export type Delivery = {
   attemptedAt: number | null
   /** The time at which the event was delivered or given up. Null if a further attempt follows. */
   settledAt: number | null
-  /**
-   * The time of the next delivery attempt. Null if no further attempt follows, or if the next attempt is due
-   * immediately.
-   */
+  /** The time of the next delivery attempt. Null if no further attempt follows, or if the attempt is due now. */
   nextAt: number | null
 }
 
@@ -41,8 +38,7 @@ export function listDeliveries(db: Db, accountId: string): Delivery[] {
  * `webhookEventsReadMax` events.
  */
 export function listAnsweredAddresses(db: Db): { accountId: string; webhookUrl: string }[] {
-  // If a query with `max` has other columns without an aggregate function, SQLite takes them from the row of the
-  // maximum.
+  // If a query with `max` has other plain columns, SQLite takes their values from the row of the maximum.
   const last = `select jobs.account_id as accountId, webhook_url as webhookUrl, outcome, max(attempted_at)
     from webhook_events join jobs on jobs.id = job_id
     where webhook_events.id > (select max(id) from webhook_events) - $eventsMax

@@ -1,5 +1,5 @@
-// The events that still need a delivery attempt. The database stores when the next attempt of an event is due, and the
-// outcome of the last attempt.
+// The events that still need a delivery attempt. The database stores the outcome of the last attempt of an event, and
+// the time of the next attempt.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -8,15 +8,14 @@ import type { JobEvent } from './events.ts'
 import type { Job } from './job.ts'
 
 /**
- * An event that still needs a delivery attempt. If the job was deleted before the delivery, `sealedBody` is the
- * encrypted body of the event. Otherwise `sealedBody` is null, and the sender builds the body from the job.
+ * An event that still needs a delivery attempt. `sealedBody` is the encrypted body of the event if its job was deleted.
+ * Otherwise `sealedBody` is null, and the sender builds the body from the job.
  */
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
 /**
- * The condition that the next attempt of an event is due. If the stored time of the last attempt is in the future, the
- * clock was ahead at that attempt. The stored time of the next attempt is then also too late, so this attempt is due at
- * once.
+ * The condition that the next attempt of an event is due. If the last attempt is in the future, the clock was ahead
+ * then. The stored time of the next attempt is then too late, so the attempt is due at once.
  */
 const isDue = '(next_at is null or next_at <= $now or attempted_at > $now)'
 
@@ -58,10 +57,9 @@ export function markAttempted(db: Db, eventId: number): void {
 }
 
 /**
- * Stores the outcome of a delivery attempt, and the time of the next attempt. No further attempt is made if this
- * attempt succeeded, if it was the last of `retries` retries, or if `outcome` is null. `outcome` is null if the event
- * has no body or no address. Stores nothing if the account has asked for a redelivery since the attempt began, because
- * the event then still needs another attempt.
+ * Stores the outcome of a delivery attempt, and the time of the next attempt. No attempt follows if this one succeeded
+ * or was the last of `retries` retries, or if `outcome` is null. `outcome` is null if the event has no body or no
+ * address. Stores nothing if the account asked for a redelivery during the attempt.
  */
 export function markEnded(
   db: Db,
@@ -74,7 +72,7 @@ export function markEnded(
       eventId,
     })
     const attempts = row?.attempts ?? 0
-    // The attempt itself was counted at its start. Only a redelivery sets the count to 0.
+    // Each attempt is counted at its start. Only a redelivery sets the count to 0.
     if (attempts === 0) return
     const isSettled = outcome === null || outcome.kind === 'delivered' || attempts > retries
     db.run(
@@ -96,8 +94,8 @@ export function markEnded(
 
 /**
  * Returns the pause, in milliseconds, after the failed attempt number `attempts`, counted from 1. The pause is 4
- * minutes after the first attempt. After each further attempt, the pause is four times as long as the previous pause,
- * up to `webhookRetryMsMax`.
+ * minutes after the first attempt, and four times the previous pause after each further one. Its maximum is
+ * `webhookRetryMsMax`.
  */
 export function retryPauseMs(attempts: number): number {
   const pauseMs = limits.webhookRetryMs * limits.webhookRetryFactor ** (attempts - 1)

@@ -1,4 +1,4 @@
-// Lists the jobs that the server must handle at its start, or in a sweep, which is periodic work of the server.
+// Lists the jobs that the server must handle at its start or periodically.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -6,8 +6,7 @@ import { type Job, selectJobs } from './job.ts'
 import type { JobState } from './states.ts'
 
 export function listUnfinishedJobs(db: Db): Job[] {
-  // The plus sign before `seq` prevents SQLite from using the index of `seq`. With this index, SQLite would read all
-  // jobs, not only the unfinished jobs.
+  // The plus sign prevents SQLite from using the index of `seq`. With this index, SQLite would read all jobs.
   return selectJobs(db, 'where completed_at is null order by +seq')
 }
 
@@ -19,7 +18,7 @@ export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; t
   })
 }
 
-/** Lists jobs that ended at `endedBefore` or earlier, but no deleted jobs. A call returns a limited number of jobs. */
+/** Lists a limited number of jobs that ended at `endedBefore` or earlier and are not deleted. */
 export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(
     db,
@@ -28,7 +27,7 @@ export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): J
   )
 }
 
-/** Lists jobs with media that ended at `endedBefore` or earlier. A call returns a limited number of jobs. */
+/** Lists a limited number of jobs that have media and ended at `endedBefore` or earlier. */
 export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(
     db,
@@ -39,10 +38,7 @@ export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: num
   )
 }
 
-/**
- * Lists deleted jobs that still have media, for example because the server crashed during the deletion. A call returns
- * a limited number of jobs.
- */
+/** Lists a limited number of deleted jobs that still have media, for example after a crash during the deletion. */
 export function listDeletedJobsWithMedia(db: Db): Job[] {
   return selectJobs(db, 'where media_kept = 1 and deleted_at is not null limit $limit', {
     limit: limits.mediaRemovalsMax,

@@ -15,10 +15,9 @@ type EditRequest = Static<typeof editRequest>
 export type EditedJob = { job: Job; edits: number; utterances: ({ index: number } & Utterance)[] }
 
 /**
- * Edits the transcript of a completed job of this account. The edit count of a job is the number of edits of its
- * transcript. `knownEdits` lists the edit counts that the caller accepts, or is null if the caller accepts every count.
- * If the list does not contain the present edit count, another request has edited the transcript, and an ApiError is
- * thrown.
+ * Edits the transcript of a completed job of this account. `knownEdits` has the numbers of earlier edits that the
+ * caller accepts, or is null if the caller accepts every number. Throws an ApiError if the transcript has another
+ * number of edits.
  */
 export function editJob(
   db: Db,
@@ -49,10 +48,7 @@ export function editJob(
   })
 }
 
-/**
- * Checks the rules for an edit request that a JSON schema cannot express. Throws an ApiError if the request breaks a
- * rule.
- */
+/** Checks the rules for an edit request that a JSON schema cannot express. Throws an ApiError for a broken rule. */
 function checkRequest({ utterances = [], speakers = {} }: EditRequest): void {
   if (utterances.length === 0 && Object.keys(speakers).length === 0)
     throw invalid('Give utterances or speakers.')

@@ -10,10 +10,10 @@ import { findJob, findOwnJob, type Job } from './job.ts'
 import { type Failure, moveJob } from './moves.ts'
 
 /**
- * Completes a job in one transaction: takes the price from the money that was reserved for the job, stores the
- * transcript, and records the webhook event. Returns null if the job is not in the state `processing`, or if `fence` is
- * not the number of its last claim. A claim gives the job to this server or to a worker on another machine, and only
- * the result of the last claim is stored. `stored` is the number of utterances that the database already has.
+ * Completes a job in one transaction: charges the price, stores the transcript, and records the webhook event. Returns
+ * null if the job is not in the state `processing`, or if `fence` is not the number of its last claim. A claim gives
+ * the job to this server or to a worker on another machine. `stored` is the number of utterances that the database
+ * already has.
  */
 export function completeJob(
   db: Db,
@@ -50,8 +50,8 @@ export function failJob(db: Db, id: string, failure: Failure): Job | null {
 export type Cancelled = { job: Job; releasedUnits: number }
 
 /**
- * Cancels a job of this account. `ended` is true if this call ended the job, and false if an earlier call already
- * cancelled it. The other fields of the result are the same in both cases.
+ * Cancels a job of this account. `ended` is true if this call ended the job, and false if the job was already
+ * cancelled.
  */
 export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { ended: boolean } {
   return db.tx(() => {

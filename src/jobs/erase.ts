@@ -1,6 +1,6 @@
-// Erases an account: its jobs, transcripts, media, mails in the data folder, keys, and all other rows of the database
-// that refer to the account. The entries of the ledger stay. The account's own row also stays, but without personal
-// data. If an erasure is interrupted, a second call of `eraseAccount` completes the erasure.
+// Erases an account: its jobs, transcripts, media, mails, keys, and all other rows that refer to it. The entries of the
+// ledger stay. The account's own row stays without personal data. A second call of `eraseAccount` completes an
+// interrupted erasure.
 
 import { rmSync } from 'node:fs'
 import { closeAccount, forgetAccount } from '../accounts/account.ts'
@@ -31,8 +31,8 @@ export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: 
 }
 
 /**
- * Returns the number of jobs that are not deleted, and the bytes of media (see `sumMedia`), that an erasure of this
- * account would remove.
+ * Returns what an erasure of this account would remove: the number of jobs that are not deleted, and the bytes of
+ * media.
  */
 export function countBelongings(db: Db, accountId: string): { jobs: number; mediaBytes: number } {
   const jobs = jobsOf(db, accountId)
@@ -44,8 +44,7 @@ export function countBelongings(db: Db, accountId: string): { jobs: number; medi
 
 /**
  * Ends all access to the account, so that no request adds data during the erasure. Revokes the keys, closes the
- * account, and deletes its rows from all other tables with a column `account_id`, except `uploads`, `ledger` and
- * `jobs`.
+ * account, and deletes its rows from all other tables except `uploads`, `ledger` and `jobs`.
  */
 function lockOut(db: Db, accountId: string): void {
   db.tx(() => {
@@ -68,8 +67,8 @@ function jobsOf(db: Db, accountId: string): Job[] {
 
 function eraseJob(db: Db, dataDir: string, job: Job): void {
   failJob(db, job.id, { code: 'CANCELLED' })
-  // Each call of `deleteTranscript` removes only a limited number of utterances, because removing a long transcript in
-  // one transaction would block the server. The loop repeats this call until the whole transcript is removed.
+  // Each call of `deleteTranscript` removes a limited number of utterances. Removing a long transcript in one
+  // transaction would block the server.
   while (db.find('select 1 from transcripts where job_id = $id', { id: job.id }) !== null)
     db.tx(() => deleteTranscript(db, job))
   removeMedia(db, dataDir, job)
@@ -77,8 +76,8 @@ function eraseJob(db: Db, dataDir: string, job: Job): void {
 }
 
 /**
- * Returns the names of the tables with a column `account_id`, except the tables `ledger` and `jobs`. The names are in
- * the order of deletion: a table that refers to another table comes before that table.
+ * Returns the names of the tables with a column `account_id`, except `ledger` and `jobs`. A table that refers to
+ * another table comes before that table.
  */
 export function tablesOfAccounts(db: Db): string[] {
   const tables = db.list<{ name: string }>(

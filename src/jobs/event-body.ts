@@ -10,7 +10,7 @@ import type { Job } from './job.ts'
 export function bodyOf(db: Db, job: Job, event: JobEvent): string | null {
   const body = JSON.stringify(eventBody(job, event))
   if (event !== 'transcription.completed') return body
-  // The JSON of the transcript is inserted as text, because parsing the JSON of a transcript of ten hours is slow.
+  // The JSON of the transcript is inserted as text, because parsing it is slow for a recording of ten hours.
   const result = findTranscriptJson(db, job.id)
   return result && `${body.slice(0, -1)},"result":${result}}`
 }

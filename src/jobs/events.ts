@@ -1,5 +1,5 @@
-// The events of jobs, and the schemas of their webhook bodies. Each event is recorded at most once, in the transaction
-// that changes the state of the job.
+// The events of jobs, and the schemas of their webhook bodies. An event is recorded in the transaction that changes the
+// state of the job.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, record } from '../base/schema.ts'

@@ -1,4 +1,4 @@
-// The failure of a job: the conversion of an error to a failure, and the log line at the end of a job.
+// Converts an error to the failure of a job, and writes the log line at the end of a job.
 
 import { LedgerError } from '../accounts/ledger.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -6,8 +6,8 @@ import { type JobErrorCode, JobFailure } from '../errors.ts'
 import { costCentsOf, type Job } from './job.ts'
 
 /**
- * Converts an error to the failure that the account sees. A JobFailure is returned as it is. A LedgerError means that
- * the account could not be charged for the job, and becomes BILLING_ERROR. Any other error becomes INTERNAL_ERROR.
+ * Converts an error to the failure that the account sees. A JobFailure is returned as it is. A LedgerError becomes
+ * BILLING_ERROR: the account could not be charged for the job. Any other error becomes INTERNAL_ERROR.
  */
 export function failureOf(job: Job, error: unknown): JobFailure {
   if (error instanceof JobFailure) return error

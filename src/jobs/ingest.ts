@@ -1,4 +1,4 @@
-// Gets the media of a job: downloads the media file if the job has a `sourceUrl`, and inspects the media file.
+// Gets the media of a job: downloads the media file if the job has a `sourceUrl`, and inspects it.
 
 import { setTimeout } from 'node:timers/promises'
 import { openSemaphore } from '../base/semaphore.ts'
@@ -30,9 +30,8 @@ export type Ingest = {
   /** Gets the media of a job. Returns null if the job ended before its download could start. */
   run(job: Job, signal: AbortSignal): Promise<Inspection | null>
   /**
-   * Returns the ids of the jobs that are in the state `downloading`, but whose download has not started yet. They
-   * download their media again, for example because the media were lost, or because the server restarted during the
-   * download.
+   * Returns the ids of the jobs that wait for a repeated download. They are already in the state `downloading`, for
+   * example because the server restarted during the first download.
    */
   waitingJobs(): string[]
 }
@@ -56,13 +55,10 @@ export function openIngest({
   const inspections = openSemaphore(limits.inspectionsMax)
   const waiting = new Set<string>()
 
-  /**
-   * Downloads the media of a job from `url` to `path`. Returns false if the job ended before the download could start.
-   */
+  /** Downloads the media of a job from `url` to `path`. Returns false if the job ended before the download. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
-    // The file of an earlier download is missing, or the running download replaces it. So its size must no longer count
-    // as used disk space.
+    // The download replaces the file of an earlier download. The old size must no longer count as used disk space.
     if (job.fileBytes !== null) setFileBytes(db, job.id, null)
     live.changed(job.id)
     const tell = throttled(progress => {
@@ -82,9 +78,8 @@ export function openIngest({
   }
 
   /**
-   * Inspects the media of a job. An inspection that fails, for example because the media are not usable, costs the
-   * account nothing. To limit such free work, no further inspection for this account starts for some time after a
-   * failed inspection.
+   * Inspects the media of a job. A failed inspection is not charged. To limit such free work, no inspection for this
+   * account starts for some time after a failed one.
    */
   async function inspect({ accountId }: Job, path: string, signal: AbortSignal): Promise<Inspection> {
     const began = performance.now()
@@ -96,9 +91,7 @@ export function openIngest({
     }
   }
 
-  /**
-   * Waits for a slot of the semaphore, and then downloads the media. The result is the same as that of `fetchSource`.
-   */
+  /** Downloads the media after a wait for a slot of the semaphore. The result is the same as that of `fetchSource`. */
   async function fetchInTurn(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'downloading') waiting.add(job.id)
     const fetch = () => {
@@ -120,15 +113,15 @@ export function openIngest({
 }
 
 /**
- * Returns the time, in milliseconds, for which no further inspection for an account starts after a failed inspection.
- * It is as long as the failed inspection took, but within the range `limits.inspectionRestMs`.
+ * Returns the pause, in milliseconds, between a failed inspection and the account's next one. The pause is as long as
+ * the failed inspection took, but within the range `limits.inspectionRestMs`.
  */
 export function restAfter(tookMs: number): number {
   const { min, max } = limits.inspectionRestMs
   return Math.min(max, Math.max(min, tookMs))
 }
 
-/** Waits for `ms` milliseconds. The timer does not keep the process running: the process may end before the timer. */
+/** Waits for `ms` milliseconds. The timer does not keep the process running. */
 function pauseFor(ms: number): Promise<void> {
   return setTimeout(ms, undefined, { ref: false })
 }

@@ -6,22 +6,19 @@ import type { TranscribeChoices } from '../engine/request.ts'
 import type { JobErrorCode } from '../errors.ts'
 import type { JobState } from './states.ts'
 
-/** Texts that a caller stores with a job, so that the caller can find the job again. Each text has a name. */
+/** Texts with names that a caller stores with a job to find the job again. */
 export type Metadata = Record<string, string>
 
 export type Job = Required<TranscribeChoices> & {
   seq: number
   id: string
   accountId: string
-  /**
-   * The id of the API key whose secret signs the webhooks of the job. Null if there was no such key when the job was
-   * created.
-   */
+  /** The id of the API key whose secret signs the webhooks of the job. Null if there was no such key. */
   keyId: string | null
   state: JobState
   /**
-   * The state that callers see. It differs from `state` only if the media file was lost: while the job downloads the
-   * file and waits for the engine again, `status` stays `pending` or `processing`.
+   * The state that callers see. It differs from `state` only while a lost media file is downloaded again. Then `status`
+   * stays `pending` or `processing`.
    */
   status: JobState
   sourceUrl: string | null
@@ -31,9 +28,7 @@ export type Job = Required<TranscribeChoices> & {
   metadata: Metadata
   /** True if the engine transcribes each channel of the recording separately. */
   splitChannels: boolean
-  /**
-   * True if speakers in the transcript get names, by comparison with the voice prints that the account has enrolled.
-   */
+  /** True if speakers in the transcript get the names of the account's enrolled voice prints. */
   nameSpeakers: boolean
   /** The number of channels of the recording. Null until the inspection of the media. */
   channelCount: number | null
@@ -53,14 +48,13 @@ export type Job = Required<TranscribeChoices> & {
   startedAt: number | null
   completedAt: number | null
   /**
-   * The number of the last claim of the job. The number grows by 1 when the job changes to the state `processing`: this
-   * server then claims the job. It also grows by 1 each time a worker on another machine claims the job, and when this
-   * server takes the job back. The server accepts only the result of the last claim.
+   * The number of the last claim of the job. Each claim by this server or by a worker on another machine adds 1. The
+   * server accepts only the result of the last claim.
    */
   fence: number
   /** The number of times that workers on other machines claimed the job. */
   attempts: number
-  /** The worker on another machine that made the last claim of the job. Null if no such worker made the last claim. */
+  /** The worker on another machine that made the last claim of the job. Null if this server made the last claim. */
   worker: string | null
   editedAt: number | null
   deletedAt: number | null
@@ -89,8 +83,7 @@ const columns = `seq, id, account_id as accountId, key_id as keyId, state, statu
   edited_at as editedAt, deleted_at as deletedAt`
 
 /**
- * Selects jobs. `rest` is the part of the SQL statement after the table, such as its `indexed by`, `where`, `order by`
- * and `limit` clauses.
+ * Selects jobs. `rest` is the part of the SQL statement after the table, such as its `where` and `order by` clauses.
  */
 export function selectJobs(db: Db, rest: string, params: Params = {}): Job[] {
   return db.list<JobRow>(`select ${columns} from jobs ${rest}`, params).map(fromRow)
@@ -110,8 +103,8 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
 }
 
 /**
- * Returns the cost of a job in cents, or null if the length of its media is not known yet. The cost of a failed job
- * is 0, although the database keeps its `costUnits`.
+ * Returns the cost of a job in cents, or null if the length of its media is not known yet. A failed job costs 0,
+ * although its `costUnits` stay in the database.
  */
 export function costCentsOf({ state, costUnits }: Pick<Job, 'state' | 'costUnits'>): number | null {
   if (state === 'failed') return 0

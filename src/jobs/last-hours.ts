@@ -10,18 +10,18 @@ export type HourOfJobs = {
   failed: number
   audioMs: number
   /**
-   * The longest waiting time of the jobs that ended in this hour, in milliseconds. The waiting time of a job is from
-   * its creation to the start of its recognition, or to its end if its recognition never started.
+   * The longest waiting time of the jobs that ended in this hour, in milliseconds. A job waits from its creation to the
+   * start of its recognition, or to its end if its recognition never started.
    */
   waitMs: number
 }
 
-/** The SQL condition for a failed job. A cancelled job also has the state `failed`, but this condition excludes it. */
+/** The SQL condition for a failed job. A cancelled job has the state `failed` too, but does not count. */
 const hasFailed = "(state = 'failed' and error_code != 'CANCELLED')"
 
 /**
- * Returns the totals of all jobs for each of the last 24 hours, oldest hour first. An entry counts the jobs that ended
- * in its hour. Cancelled jobs do not count as failed.
+ * Returns the totals of all jobs for each of the last 24 hours, oldest hour first. A job counts in the hour of its end.
+ * Cancelled jobs do not count as failed.
  */
 export function listHours(db: Db): HourOfJobs[] {
   const { hourMs, shownHours } = limits

@@ -1,4 +1,4 @@
-// Removes media files that are not needed from the data folder, such as those that a killed process has left.
+// Removes media files that are not needed, such as those that a killed process has left.
 
 import { lstatSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -8,8 +8,8 @@ import { tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
 
 /**
- * Removes the files that are not needed from the folders `uploads` and `media`: drafts (files that were still being
- * written), incomplete downloads, and files without a job or upload in the database. Returns the number of removed
+ * Removes the files that are not needed from the folders `uploads` and `media`: drafts, incomplete downloads, and files
+ * without a job or upload in the database. A draft is a file that is still being written. Returns the number of removed
  * files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
@@ -20,9 +20,8 @@ export function removeLeftovers(db: Db, dataDir: string): number {
 }
 
 /**
- * Lists the files in a folder that are not needed. A file is listed only if steno could have given its name: an id, or
- * an id with the suffix of a draft (a file that was not completed). If the folder is a symbolic link, no file is
- * listed, because another server may use the same folder.
+ * Lists the files in a folder that are not needed. Only files with an id as their name, or with an id and the suffix of
+ * a draft, are listed. No file is listed if the folder is a symbolic link, because another server may use the folder.
  */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
   if (lstatSync(folder).isSymbolicLink()) return []
@@ -37,10 +36,9 @@ function isOwn(name: string): boolean {
 }
 
 /**
- * Returns true if the file of the upload must still be kept: for its job, or because the upload is complete or
- * resumable and was not used yet. An upload that was used, but not by a job, was used for a voice print. The process
- * that makes a voice print removes the file of the upload afterwards. If the file still exists, this process was
- * killed, and the file is not needed.
+ * Returns true if the file of the upload must be kept: for its job, or because the upload is unused and complete or
+ * resumable. A used upload without a job was used for a voice print. Its file exists only if the process that made the
+ * print was killed.
  */
 function isUploadNeeded(db: Db, id: string): boolean {
   const upload = `select 1 from uploads left join jobs on upload_id = uploads.id
@@ -59,8 +57,8 @@ function purgeEnrolment(db: Db, id: string): void {
 }
 
 /**
- * Returns true if the downloaded file of the job is complete and must still be kept. The field `file_bytes` of the job
- * is set when the download is complete.
+ * Returns true if the downloaded file of the job is complete and must be kept. The column `file_bytes` is set when the
+ * download is complete.
  */
 function isDownloadNeeded(db: Db, id: string): boolean {
   const download = `select 1 from jobs

@@ -1,5 +1,5 @@
-// Notifies listeners in this process when a job changes. A listener gets the latest state of the job, which is in the
-// database, and the utterances that are complete so far, which are only in memory.
+// Notifies listeners in this process when a job changes. A listener gets the latest state of the job from the database,
+// and the utterances so far, which are only in memory.
 
 import { errorFields, log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'
@@ -11,10 +11,9 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * A job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to now, from
- * the start of the recording. They have speakers only if the job splits channels. `language` is the language of their
- * texts, or an empty string if there are no utterances. After the end of the job, `utterances` and `language` do not
- * change. They are empty if the job had ended before it was followed.
+ * A job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to now. They
+ * have speakers only if the job splits channels. `language` is the language of their texts, or empty if there are none.
+ * Both are empty if the job had already ended when the listener was added.
  */
 export type LiveJob = {
   readonly job: Job
@@ -26,10 +25,7 @@ export type Following = { live: LiveJob; leave(): void }
 
 type Entry = {
   job: Job
-  /**
-   * The job as it was at the last notification of its listeners, or when its first listener was added. Null before
-   * that.
-   */
+  /** The job at the last notification of its listeners, or when its first listener was added. Null before that. */
   told: Job | null
   utterances: Utterance[]
   language: string
@@ -42,11 +38,9 @@ export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
   /**
-   * Running jobs, by their ids. A job gets an entry when a listener is added to the job, or when utterances are added
-   * to the job. A listener can also follow a whole account. While there is at least one such listener, each job that
-   * changes gets an entry. This is so for the jobs of all accounts, because the account is only checked later, when the
-   * listeners are called. The entry is removed when the job ends. The entry is removed earlier if the last listener of
-   * the job leaves and the job has no utterances and no pending notification.
+   * Running jobs, by their ids. A job gets an entry when a listener or utterances are added to it. While a listener
+   * follows an account, each job of any account that changes gets an entry. The entry is removed when the job ends. It
+   * is removed earlier if the last listener leaves and the entry has no utterances and no pending notification.
    */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()
@@ -58,8 +52,8 @@ export class LiveJobs {
   }
 
   /**
-   * Notifies the listeners if a job has changed. A job causes at most one notification in `everyMs` milliseconds, with
-   * the latest state of the job. But when the job ends, its listeners are notified at once.
+   * Notifies the listeners if a job has changed. A job causes at most one notification in `everyMs` milliseconds. The
+   * end of a job is notified at once.
    */
   changed(jobId: string): void {
     if (this.#isClosed || (!this.#entries.has(jobId) && this.#accounts.size === 0)) return
@@ -76,9 +70,9 @@ export class LiveJobs {
   }
 
   /**
-   * Adds utterances to a running job. `first` is the index in the transcript of the first given utterance. When the
-   * engine starts a job again, `first` is 0, and the given utterances replace all earlier utterances. `language` is the
-   * language of their texts.
+   * Adds utterances to a running job. `first` is the index of the first of them in the transcript. When the engine
+   * starts a job again, `first` is 0, and the given utterances replace all earlier ones. `language` is the language of
+   * their texts.
    */
   heard(job: Job, utterances: readonly Utterance[], first: number, language: string): void {
     const entry = this.#entryOf(job)
@@ -89,10 +83,9 @@ export class LiveJobs {
   }
 
   /**
-   * Calls `onChange` when the job has changed, when the job has further utterances, and in `refresh` and `close`.
-   * Changes of the job in quick succession cause only one call. The calls end when the caller calls the function
-   * `leave` of the returned object. If the job has already ended, `onChange` is never called. `job` is the job that the
-   * caller has just read from the database.
+   * Calls `onChange` when the job has changed, when the job has further utterances, and in `refresh` and `close`. Quick
+   * changes cause only one call. `leave` of the result stops the calls. If the job has already ended, `onChange` is
+   * never called. `job` is the job that the caller has just read from the database.
    */
   follow(job: Job, onChange: () => void): Following {
     if (isTerminal(job.state)) {
@@ -113,7 +106,7 @@ export class LiveJobs {
     }
   }
 
-  /** Calls `onChange` with each job of this account that changes. Returns a function that stops these calls. */
+  /** Calls `onChange` with each job of this account that changes. Returns a function that stops the calls. */
   followAccount(accountId: string, onChange: (job: Job) => void): () => void {
     const followers = this.#accounts.get(accountId) ?? new Set()
     this.#accounts.set(accountId, followers.add(onChange))
@@ -139,8 +132,8 @@ export class LiveJobs {
   }
 
   /**
-   * Reads all jobs with listeners from the database again, because a command in another process may have changed these
-   * jobs. Calls every listener of a job, even if the job has not changed.
+   * Reads all jobs with listeners from the database again, because another process may have changed them. Calls every
+   * listener of a job, even if the job has not changed.
    */
   refresh(): void {
     for (const { job, followers } of [...this.#entries.values()]) {
@@ -153,10 +146,7 @@ export class LiveJobs {
     return this.#isClosed
   }
 
-  /**
-   * Marks this object as closed, because the server stops, and calls all listeners of jobs, so that they can end. Later
-   * changes of jobs are not reported.
-   */
+  /** Stops the notifications, and calls all listeners of jobs a last time, so that they can end. */
   close(): void {
     this.#isClosed = true
     for (const { timer, followers } of this.#entries.values()) {
@@ -194,10 +184,9 @@ export class LiveJobs {
   }
 
   /**
-   * Reads the present state of a job from the database. If a job with an entry is no longer in the database, its
-   * account was erased, so the job is returned as cancelled. Returns null if the job is unknown, or if the database
-   * cannot be used at the moment. No error is thrown then, because only the listeners of the job need its state: the
-   * job itself must still continue.
+   * Reads the present state of a job from the database. A job with an entry that is no longer in the database was
+   * erased, and is returned as cancelled. Returns null if the job is unknown or the database cannot be used. An error
+   * would stop the job, which can continue without its listeners.
    */
   #read(jobId: string): Job | null {
     try {
@@ -214,8 +203,8 @@ export class LiveJobs {
 }
 
 /**
- * Replaces `entry.job` by `job` if the job has changed. If the two objects have the same content, `entry.job` is not
- * replaced, because a stream to a client sends the job again whenever `entry.job` is another object.
+ * Replaces `entry.job` by `job` if their contents differ. A stream to a client sends the job again whenever `entry.job`
+ * is another object.
  */
 function renew(entry: Entry, job: Job): void {
   if (!Bun.deepEquals(entry.job, job)) entry.job = job
@@ -226,7 +215,7 @@ function cancelled(job: Job, now: number): Job {
   return { ...job, state: 'failed', status: 'failed', errorCode, errorMessage, completedAt: now }
 }
 
-/** Calls a listener. If the listener throws an error, only logs this error, because it must not fail the job. */
+/** Calls a listener. An error of the listener is only logged, because it must not fail the job. */
 function attempt(call: () => void): void {
   try {
     call()

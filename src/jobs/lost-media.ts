@@ -1,7 +1,6 @@
-// Jobs whose media file is missing before or during their recognition. This can happen after a restart: a second server
-// may not have the files of the first one, and a backup contains no media files. A job with a `sourceUrl` returns to
-// the state `downloading`, and waits for the engine again after its download. Its `status`, which callers see, does not
-// return.
+// Jobs whose media file is missing before or during their recognition. This can happen after a restart, for example
+// from a backup, which contains no media files. A job with a `sourceUrl` returns to the state `downloading`, and later
+// waits for the engine again.
 
 import { existsSync } from 'node:fs'
 import { JobFailure, MediaLost } from '../errors.ts'
@@ -22,8 +21,8 @@ export function requireMedia({ job, config, engine }: Work): void {
 }
 
 /**
- * Throws a JobFailure if the media file of a job was downloaded again and has another length, because the price that is
- * reserved for the job depends on the length.
+ * Throws a JobFailure if a repeated download of the media has another length. The price that is reserved for the job
+ * depends on the length.
  */
 export function requireSameLength(job: Job, durationMs: number): void {
   if (job.durationMs === null || job.durationMs === durationMs) return

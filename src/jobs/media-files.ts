@@ -44,8 +44,8 @@ function noteRemoved(db: Db, { id }: Job): void {
 }
 
 /**
- * Removes the media files of jobs that ended at least `keptMs` milliseconds ago, and of deleted jobs. A call removes a
- * limited number of files. A file that cannot be removed stays until a later call.
+ * Removes a limited number of media files: those of jobs that ended at least `keptMs` milliseconds ago, and of deleted
+ * jobs. A file that cannot be removed stays until a later call.
  */
 export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: number }): void {
   const old = listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs })

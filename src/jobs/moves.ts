@@ -1,6 +1,5 @@
-// Changes the state of a job and the start of its timeout. Also changes the number of its last claim (a claim assigns
-// the job to this server or to a worker on another machine). Only this file changes the state. The allowed changes of
-// state are listed in `life` in states.ts.
+// Changes the state of a job, the start of its timeout, and the number of its last claim. A claim gives the job to this
+// server or to a worker on another machine. Only this file changes the state of a job.
 
 import type { Db } from '../db/db.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
@@ -42,8 +41,8 @@ export function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Jo
 }
 
 /**
- * Restarts the timeouts of all unfinished jobs. Must be called when the server starts: timeouts use the clock `uptime`,
- * which starts at zero in each process.
+ * Restarts the timeouts of all unfinished jobs. Must be called when the server starts, because the clock `uptime`
+ * starts at zero in each process.
  */
 export function restartTimeouts(db: Db): void {
   db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
@@ -63,8 +62,8 @@ export function startDownload(db: Db, id: string): Job | null {
 }
 
 /**
- * Claims a job for a worker on another machine, and restarts the timeout of the job. After that, the holder of an
- * earlier claim cannot complete the job. Returns null if the job is not in the state `processing`.
+ * Claims a job for a worker on another machine, and restarts the timeout of the job. The holder of an earlier claim can
+ * then not complete the job. Returns null if the job is not in the state `processing`.
  */
 export function claimJob(db: Db, id: string, worker: string): Job | null {
   return updateJob(
@@ -76,8 +75,8 @@ export function claimJob(db: Db, id: string, worker: string): Job | null {
 }
 
 /**
- * Claims a job for this server, and restarts the timeout of the job. After that, no worker on another machine can
- * complete the job by an earlier claim. Returns null if the job is not in the state `processing`.
+ * Claims a job for this server, and restarts the timeout of the job. A worker with an earlier claim can then not
+ * complete the job. Returns null if the job is not in the state `processing`.
  */
 export function takeJobBack(db: Db, id: string): Job | null {
   return updateJob(

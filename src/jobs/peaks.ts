@@ -1,5 +1,4 @@
-// The peaks of a transcribed recording: the highest amplitudes, for the picture of the waveform. The peaks are deleted
-// together with the transcript.
+// The peaks of a transcribed recording: the highest amplitudes, for the picture of the waveform.
 
 import type { Db } from '../db/db.ts'
 
@@ -9,8 +8,8 @@ export function storePeaks(db: Db, jobId: string, peaks: Uint8Array): void {
 }
 
 /**
- * Returns the peaks of a job: for each 50 ms of the recording one byte, which is the highest amplitude, from 0 to 255.
- * Returns null if the job has no peaks.
+ * Returns one byte for each 50 ms of the recording: the highest amplitude, from 0 to 255. Returns null if the job has
+ * no peaks.
  */
 export function findPeaks(db: Db, jobId: string): Uint8Array | null {
   return (

@@ -26,8 +26,8 @@ export function downloadProgress(bytes: number, total: number | null): Progress 
 }
 
 /**
- * Returns the share of the recording that is transcribed, in percent, and a sentence such as `Transcribing 41 % (12:30
- * of 29:48)`.
+ * Returns the transcribed share of the recording in percent, and a sentence such as `Transcribing 41 % (12:30 of
+ * 29:48)`.
  */
 export function transcribeProgress(seconds: number, total: number): Progress & { percent: number } {
   const done = Math.min(seconds, total)
@@ -37,10 +37,7 @@ export function transcribeProgress(seconds: number, total: number): Progress & {
   return { sentence, percent }
 }
 
-/**
- * Stores the progress of an unfinished job. Does nothing if the database cannot be used at the moment (see
- * `refusalOf`).
- */
+/** Stores the progress of an unfinished job. Does nothing if the database cannot be used (see `refusalOf`). */
 export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
   try {
     db.run(
@@ -54,8 +51,8 @@ export function setProgress(db: Db, id: string, { sentence, percent }: Progress)
 }
 
 /**
- * Returns a function that calls `tell`, but at most once in `progressEveryMs` milliseconds. Further calls of the
- * returned function within this time are ignored.
+ * Returns a function that calls `tell` at most once in `progressEveryMs` milliseconds. Further calls within this time
+ * are ignored.
  */
 export function throttled(tell: (progress: Progress) => void): (progress: Progress) => void {
   let toldAt = Number.NEGATIVE_INFINITY

@@ -11,9 +11,9 @@ import { findJob, type Job } from './job.ts'
 import { moveJob } from './moves.ts'
 
 /**
- * Queues a job whose media passed the inspection, and reserves the price of the job. The price of a job whose media
- * were downloaded again is already reserved. Returns false if the job has already ended or was erased. If the balance
- * is too low, throws a JobFailure and changes nothing.
+ * Queues a job after the inspection of its media, and reserves the price of the job. After a repeated download, the
+ * price is already reserved. Returns false if the job has ended or was erased. Throws a JobFailure and changes nothing
+ * if the balance is too low.
  */
 export function queueJob(
   db: Db,
@@ -44,9 +44,8 @@ type HasRoomFor = (needs: Needs) => boolean
 
 /**
  * Moves the next pending job to the state `processing`, or to `downloading` if its media file is lost. Returns null if
- * no pending job can start. The accounts take turns (round robin), and the jobs of one account are started in FIFO
- * order. A job for which the engine has no free capacity waits, and a later job may overtake it: for example, if only
- * the server's own engine can do the earlier job and is busy, but a worker on another machine is free.
+ * no pending job can start. The accounts take turns (round robin), and the jobs of one account start in FIFO order. A
+ * job for which the engine has no free capacity waits, and later jobs may overtake it.
  */
 export function startNextJob(
   db: Db,
@@ -59,8 +58,8 @@ export function startNextJob(
 }
 
 /**
- * Moves a pending job, or a job in the state `processing` whose media file is lost, to the state `to`. Returns null if
- * the job has ended or was erased.
+ * Moves a job to the state `to`. The job is pending, or is in the state `processing` and its media file is lost.
+ * Returns null if the job has ended or was erased.
  */
 export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Job | null {
   return db.tx(() => {
@@ -74,8 +73,8 @@ export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Jo
 }
 
 /**
- * Finds the pending job that is started next. Returns null if no job is pending, or if the engine has no free capacity
- * for any of them. Many jobs have the same needs, so the engine is asked only once for all jobs with the same needs.
+ * Finds the pending job that is started next. Returns null if there is none for which the engine has free capacity. The
+ * engine is asked only once for all jobs with the same needs.
  */
 function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
   const kinds = db.list<Kind>(kindsOfPending)
@@ -87,7 +86,7 @@ function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
 
 type Next = { id: string }
 
-/** `needs` is a text of the other three fields. It is the same text for all jobs with the same needs. */
+/** `needs` is a text that stands for the values of the other three fields. */
 type Kind = { needs: string; language: string | null; diarize: number; translate: number }
 
 function needsOf({ language, diarize, translate }: Kind): Needs {
@@ -109,8 +108,8 @@ const kindsOfPending = `
 
 /**
  * Selects the next pending job: the oldest one of the account whose last turn was the longest time ago. The recursive
- * part finds each account with pending jobs by one look-up in the index. With 6,000 jobs of 300 accounts and 44
- * different needs, this query takes 0.7 ms, and `nextOfKinds` would take 18 ms.
+ * part needs one look-up in the index for each account. With 6,000 jobs of 300 accounts and 44 different needs, this
+ * query takes 0.7 ms, and `nextOfKinds` would take 18 ms.
  */
 const nextOfAll = `
   with recursive waiting (account_id) as (
@@ -125,9 +124,9 @@ const nextOfAll = `
   order by served_turn, jobs.seq limit 1`
 
 /**
- * Selects the next pending job whose needs are in the list `$kinds`, in the same order as `nextOfAll`. For each of the
- * needs, the recursive part finds each account with such jobs by one look-up in the index. With 100,000 jobs of 100
- * accounts, a query that reads all pending jobs takes 70 times as long.
+ * Selects the next pending job whose needs are in the list `$kinds`, in the same order as `nextOfAll`. The recursive
+ * part needs one look-up in the index for each account and each of the needs. With 100,000 jobs of 100 accounts, a
+ * query that reads all pending jobs takes 70 times as long.
  */
 const nextOfKinds = `
   with recursive waiting (needs, account_id) as (

@@ -1,5 +1,5 @@
-// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A job whose media file is lost,
-// but can be downloaded again, is not recognised: it leaves the queue of the engine for the download.
+// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A job whose media file can be
+// downloaded again leaves the queue of the engine if the file is lost.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
@@ -25,8 +25,8 @@ type Parts = {
 export class Recognitions {
   readonly #parts: Parts
   /**
-   * Jobs in the state `processing` whose recognition was interrupted, for example by a restart of the server. These
-   * jobs are started before the pending jobs.
+   * Jobs in the state `processing` whose recognition was interrupted, for example by a restart. They are started before
+   * the pending jobs.
    */
   readonly #interrupted = new Map<string, Job>()
   #running = 0
@@ -38,7 +38,7 @@ export class Recognitions {
 
   /**
    * Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. A call
-   * starts only as many downloads of lost media as can run at the same time.
+   * starts at most `downloadsMax` downloads of lost media.
    */
   pump(): void {
     const { onStart, download } = this.#parts
@@ -56,9 +56,8 @@ export class Recognitions {
   }
 
   /**
-   * Continues a job in the state `processing`. If a worker on another machine may still be working on the job, passes
-   * the job to the engine at once, even if the engine has no free capacity. The engine then only waits for the result
-   * of this worker, and needs no capacity for the wait. Otherwise the job waits until the engine has free capacity.
+   * Continues a job in the state `processing`. A job that a worker on another machine may still hold goes to the engine
+   * at once, because the engine only waits for the worker. Any other job waits until the engine has free capacity.
    */
   resume(job: Job): void {
     const { id: jobId, worker, fence, attempts } = job
@@ -76,7 +75,7 @@ export class Recognitions {
     this.#interrupted.delete(jobId)
   }
 
-  /** After this call, no further recognition is started. */
+  /** Prevents the start of further recognitions. */
   close(): void {
     this.#isClosed = true
   }
@@ -88,8 +87,7 @@ export class Recognitions {
 
   /**
    * Starts the next job for which the engine has free capacity. Returns null if there is no such job, or if the
-   * database cannot be used at the moment (see `refusalOf`). A later sweep (periodic work of the server) then calls
-   * `pump` again.
+   * database cannot be used at the moment (see `refusalOf`).
    */
   #startNextIfWritable(): Job | null {
     try {
@@ -109,7 +107,7 @@ export class Recognitions {
     return started
   }
 
-  /** Returns the first interrupted job for which the engine has free capacity. Returns null if there is no such job. */
+  /** Returns the first interrupted job for which the engine has free capacity, or null. */
   #findInterrupted(): Job | null {
     for (const job of this.#interrupted.values()) if (hasRoomFor(this.#parts.engine, job)) return job
     return null

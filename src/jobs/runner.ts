@@ -1,5 +1,5 @@
-// Runs the steps of each job until the job ends. The state of a job is stored in the database. A running step exists
-// only in memory, and is lost at a restart of the server.
+// Runs the steps of each job until the job ends. The state of a job is in the database. A running step is only in
+// memory, and is lost at a restart of the server.
 
 import { log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -37,15 +37,12 @@ type Parts = {
   live: LiveJobs
   download: Download
   /**
-   * A function that waits for a given time. It is called after a failed inspection of media: until the time has passed,
-   * no further inspection for the same account starts. By default, the function uses a timer.
+   * Waits for a given time after a failed inspection of media. Until then, no other inspection for the same account
+   * starts. The default is a timer.
    */
   pause?: Pause
   webhooks: WebhookSender
-  /**
-   * A function that is called when a job ends in this process, or when its running step is stopped because another
-   * process has ended the job.
-   */
+  /** Called when a job ends, also when another process has ended it while its step ran here. */
   onEnd: (job: Job) => void
 }
 
@@ -80,10 +77,7 @@ export class Runner {
     this.#prepare(job)
   }
 
-  /**
-   * Cancels a job of this account, and aborts the running step of the job. If the job is already cancelled, changes
-   * nothing.
-   */
+  /** Cancels a job of this account, and aborts its running step. Changes nothing if the job is already cancelled. */
   cancel(accountId: string, jobId: string): Cancelled {
     const { ended, ...cancelled } = cancelJob(this.#parts.db, accountId, jobId)
     if (ended) this.#stop(cancelled.job)
@@ -106,9 +100,8 @@ export class Runner {
   }
 
   /**
-   * Fails the jobs whose timeout has passed. A timeout starts when the state of the job changes, and again at each
-   * claim and at each start of the server. The time in which a job waits for an engine, a worker or the start of a
-   * repeated download does not count.
+   * Fails the jobs whose timeout has passed. A timeout starts at each change of the state, at each claim, and at each
+   * start of the server. The time in which a job waits for the engine, a worker or a repeated download does not count.
    */
   failStuckJobs(): void {
     const { db, config, engine } = this.#parts
@@ -122,10 +115,7 @@ export class Runner {
     }
   }
 
-  /**
-   * Deletes the jobs that ended at least `keptMs` milliseconds ago, in the same way as a DELETE request of the account.
-   * A call deletes a limited number of jobs.
-   */
+  /** Deletes a limited number of jobs that ended at least `keptMs` milliseconds ago. */
   deleteOldJobs({ keptMs }: { keptMs: number }): void {
     const { db } = this.#parts
     for (const { accountId, id } of listOldJobs(db, { endedBefore: db.now() - keptMs }))
@@ -144,9 +134,8 @@ export class Runner {
   }
 
   /**
-   * Stores the results of job steps (preparing the media, or recognising the speech) that could not be stored earlier,
-   * because the database could not be used. Also repeats the steps that failed for this reason. When all results are
-   * stored, sends the due webhook events.
+   * Stores the results of steps that the database refused earlier, and repeats the steps that failed for this reason.
+   * When all results are stored, sends the due webhook events.
    */
   writeEnds(): void {
     if (this.#results.writeAll()) this.#parts.webhooks.resume()
@@ -186,8 +175,8 @@ export class Runner {
   }
 
   /**
-   * Removes the media file of a job that was deleted or erased during its download. The file was already removed when
-   * the job was deleted or erased, but the download may have created the file after that.
+   * Removes the media file of a job that was deleted or erased during its download. The download may have created the
+   * file after the deletion.
    */
   #removeIfDeleted(job: Job): void {
     const { db, config } = this.#parts
@@ -196,10 +185,8 @@ export class Runner {
   }
 
   /**
-   * Runs a step of a job and stores the result of the step. If the step was aborted, nothing is stored. If the step
-   * failed because the database cannot be used at the moment (see `refusalOf`), the next sweep (periodic work of the
-   * server) runs the step again. Any other error in the step fails the job, except if `#fail` starts a download
-   * instead.
+   * Runs a step of a job and stores its result. Stores nothing if the step was aborted. If the step failed because the
+   * database cannot be used, the step runs again later. Any other error is passed to `#fail`.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, secrets, engine, live } = this.#parts
@@ -212,8 +199,7 @@ export class Runner {
         if (signal.aborted) return
         const refusal = refusalOf(error)
         if (refusal) {
-          // The step is not repeated at once. As long as the database cannot be used, the step would run again and
-          // again, and the server could do nothing else.
+          // The step is not repeated at once. While the database cannot be used, the step would fail again and again.
           log.warn('step repeated later', { job_id: job.id, database: refusal })
           this.#results.keep(job, () => this.#repeat(job.id))
           return
@@ -225,24 +211,22 @@ export class Runner {
   }
 
   /**
-   * Fails a job because of an error in its step. If its media file was lost during the recognition and can be
-   * downloaded again, starts this download instead. For example, a worker finds no file if another server has taken
-   * over.
+   * Fails a job because of an error in its step. If its media file was lost during the recognition, and can be
+   * downloaded again, starts this download instead.
    */
   #fail(job: Job, error: unknown): Job | null {
     const { db, config, engine } = this.#parts
     if (job.state !== 'processing' || !mustDownloadAgain(config.dataDir, job))
       return failJob(db, job.id, failureOf(job, error))
     const again = startJob(db, job, 'downloading')
-    // If a worker on another machine has reported this error, the worker waits for an answer. `ended` sends the answer.
+    // A worker on another machine that has reported the error waits for an answer, which `ended` sends.
     engine.ended?.(job.id)
     if (again) this.#downloadAgain(again)
     return null
   }
 
   /**
-   * Repeats the step of a job that failed because the database could not be used. A step is the preparation of the
-   * media, or the recognition of the speech. Does nothing if the job has ended.
+   * Repeats the step of a job that failed because the database could not be used. Does nothing if the job has ended.
    */
   #repeat(jobId: string): null {
     const job = findJob(this.#parts.db, jobId)
@@ -250,16 +234,13 @@ export class Runner {
     return null
   }
 
-  /** Handles the end of a job that did not end by the result of its running step. */
+  /** Handles the end of a job whose running step has no result. */
   #stop(job: Job): void {
     this.#abort(job.id)
     this.#end(job)
   }
 
-  /**
-   * Aborts the running step of a job that has ended. If a step of the job has a result that is not in the database yet,
-   * discards this result.
-   */
+  /** Aborts the running step of a job that has ended. Discards a result of the job that is not in the database yet. */
   #abort(jobId: string): void {
     this.#recognitions.forget(jobId)
     this.#results.discard(jobId)

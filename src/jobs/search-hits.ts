@@ -6,8 +6,7 @@ import type { Utterance } from '../transcripts/transcript.ts'
 import { placeOfUtterance } from '../transcripts/utterance-id.ts'
 
 /**
- * A part of an utterance's text that matches the query. `start` and `end` are the times of this part in the recording,
- * in seconds.
+ * A part of an utterance's text that matches the query. `start` and `end` are its times in the recording, in seconds.
  */
 export type Match = Stretch & { start: number; end: number }
 
@@ -40,12 +39,12 @@ export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[
 }
 
 /**
- * Returns the parts of an utterance that match the phrases. Each part has the time at which its first word starts, and
- * the time at which its last word ends. A part that contains none of the timed words has the times of the utterance.
+ * Returns the parts of an utterance that match the phrases. A part starts with its first timed word, and ends with its
+ * last one. A part without timed words has the times of the utterance.
  */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
-  // The matches and the words are both in the order of the text, so one pass over the words is enough.
+  // Matches and words are both in the order of the text, so one pass over the words is enough.
   let next = 0
   return findPhrases(text, phrases).map(({ from, to }) => {
     while ((spoken[next]?.to ?? to) <= from) next += 1
@@ -57,8 +56,8 @@ function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phr
 }
 
 /**
- * Returns the position of each word in the text of the utterance. The search for a word starts at the end of the last
- * word that was found. A word that is not found is left out.
+ * Returns the position of each word in the text of the utterance. A word that is not found after the previous word is
+ * left out.
  */
 function placeWords(text: string, words: Utterance['words']): Match[] {
   let cursor = 0

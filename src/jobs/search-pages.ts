@@ -7,14 +7,13 @@ import { placeOfUtterance, utterancesMax } from '../transcripts/utterance-id.ts'
 import type { HitRow } from './search-hits.ts'
 
 /**
- * The place at which the next page of hits starts, as whole numbers. In the order `newest`, it is the row id of the
- * last hit of the previous page. In the order `best`, it is a row id that is the same for all pages, and the score and
- * the row id of the last hit of the previous page. A page contains only utterances whose row id is below the first
- * number. The utterances of newer jobs have higher row ids, so newer jobs do not change the pages.
+ * The place at which the next page of hits starts. In the order `newest`, it is the row id of the last hit of the
+ * previous page. In the order `best`, it has three numbers: an upper bound of the row ids, and the score and the row id
+ * of the last hit. The utterances of newer jobs have higher row ids, so newer jobs do not change the pages.
  */
 export type SearchPlace = readonly number[]
 
-/** The input of the functions `newestPage` and `bestPage`. */
+/** The input of `newestPage` and `bestPage`. */
 export type Query = {
   accountId: string
   phrases: readonly Phrase[]
@@ -27,10 +26,7 @@ export type Page = { rows: HitRow[]; next: SearchPlace | null }
 export const hitColumns = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,
   uploads.filename, utterances.body, utterances.id as rowId`
 
-/**
- * The part of an SQL query that joins utterances with their jobs. `cross join` fixes the order in which SQLite reads
- * the tables: first the utterances, and then only the jobs of these utterances.
- */
+/** Joins utterances with their jobs. `cross join` makes SQLite read the utterances first, and then only their jobs. */
 export const jobsOfUtterances = `cross join jobs on jobs.seq = utterances.id / ${utterancesMax} and jobs.deleted_at is null
   left join uploads on uploads.id = jobs.upload_id`
 
@@ -41,8 +37,7 @@ export const newestTop = Number.MAX_SAFE_INTEGER
 
 /**
  * Returns at most `limit` utterances that contain all phrases and have a row id below `top`, newest first. The search
- * index of an account has several parts. These parts are read from the newest to the oldest, until `limit` utterances
- * are found.
+ * index of an account has several parts, which are read from the newest to the oldest.
  */
 export function findRows<Row>(
   db: Db,

@@ -8,8 +8,8 @@ import type { HitRow } from './search-hits.ts'
 import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Query } from './search-pages.ts'
 
 /**
- * The constants k1 and b of the ranking function BM25, and a typical length of an utterance, in characters, which is
- * used in place of the average length.
+ * The constants k1 and b of the ranking function BM25, and the length of a typical utterance, in characters. BM25 uses
+ * this length in place of the average length.
  */
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 
@@ -23,8 +23,8 @@ export function scoreOf(text: string, phrases: readonly Phrase[]): number {
 
 /**
  * Ranks the newest `searchRankedMax` hits by their scores, and returns one page of them, best hits first. The ranking
- * of FTS5 itself is not used: for each word of the query, FTS5 would count all utterances of the account that contain
- * the word, which takes 0.2 s for an account with 30 million words.
+ * of FTS5 (SQLite's full-text search) is not used. It would count all utterances with each word, which takes 0.2 s for
+ * an account with 30 million words.
  */
 export function bestPage(db: Db, query: Query): Page {
   const { phrases, limit, after } = query
@@ -35,8 +35,8 @@ export function bestPage(db: Db, query: Query): Page {
     query,
     { top, limit: limits.searchRankedMax },
   )
-  // The next page starts after the last hit, and not after a number of hits: an older job may have completed, or a job
-  // may have been deleted, since the previous page was read.
+  // The next page starts after the last hit, not after a number of hits. Hits may appear or disappear between two
+  // pages.
   const ranked = candidates
     .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, phrases) }))
     .filter(({ score, rowId }) => score < lastScore || (score === lastScore && rowId < lastRowId))
@@ -47,8 +47,8 @@ export function bestPage(db: Db, query: Query): Page {
       rowId,
     }),
   )
-  // The utterances of newer jobs have higher row ids. The next pages contain only row ids below `fixedTop`, so that
-  // newer jobs do not change the ranking.
+  // The utterances of newer jobs have higher row ids. The next pages contain only row ids below `fixedTop`, so newer
+  // jobs do not change the ranking.
   const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
   const last = ranked.length > limit ? shown.at(-1) : undefined
   return { rows, next: last ? [fixedTop, last.score, last.rowId] : null }

@@ -12,8 +12,8 @@ export type SearchOrder = 'newest' | 'best'
 export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 /**
- * Returns one page of the account's utterances that contain all phrases of `query`. Returns no hits if `query` has no
- * words, or more than `searchWordsMax` words.
+ * Returns one page of the account's utterances that contain all phrases of `query`. A `query` without words, or with
+ * more than `searchWordsMax` words, has no hits.
  */
 export function searchUtterances(
   db: Db,

@@ -1,9 +1,6 @@
 // The state machine of a job: the states, the allowed changes between states, and the timeouts of states.
 
-/**
- * For each state, the states that can follow it. A job returns from `pending` or `processing` to `downloading` if its
- * media file was lost.
- */
+/** For each state, the states that can follow it. A job returns to `downloading` if its media file was lost. */
 export const life = {
   created: ['downloading', 'pending', 'processing', 'failed'],
   downloading: ['pending', 'processing', 'failed'],
@@ -27,9 +24,8 @@ export function before(to: JobState): JobState[] {
 }
 
 /**
- * The states of a job that have a timeout. `setting` is the name of the setting that contains the timeout. If a job
- * stays in the state for longer than the timeout, the job fails with the error code `code`. The state `pending` has no
- * timeout.
+ * The states of a job that have a timeout. `setting` is the name of the setting with the timeout. A job that stays
+ * longer in the state fails with the error code `code`.
  */
 export const timeouts = [
   { state: 'created', setting: 'createdTimeoutMs', code: 'CREATED_TIMEOUT' },

@@ -1,5 +1,5 @@
-// Stores the results of the two steps of a job (preparing its media, and recognising its speech) in the database. A
-// result that the database refuses is stored later.
+// Stores the results of the steps of a job in the database. A result that the database refuses is stored later. The
+// steps are preparing the media and recognising the speech.
 
 import { log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'
@@ -13,9 +13,8 @@ export class StepResults {
   readonly #db: Db
   readonly #onEnd: (job: Job) => void
   /**
-   * The functions that `writeAll` calls later, because the database could not be used (see `refusalOf`). The keys are
-   * the ids of the jobs. A function `end` stores the result of a step (preparing the media, or recognising the speech),
-   * or repeats a failed step.
+   * The functions that `writeAll` calls later, by the ids of the jobs, because the database could not be used (see
+   * `refusalOf`). Each function stores the result of a step, or repeats a failed step.
    */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
 
@@ -26,8 +25,8 @@ export class StepResults {
   }
 
   /**
-   * Stores the result of a step. If the database cannot be used at the moment, keeps the result for `writeAll`. If
-   * storing the result causes any other error, the job fails.
+   * Stores the result of a step. If the database cannot be used, keeps the result for `writeAll`. After any other
+   * error, the job fails.
    */
   write(job: Job, end: End): void {
     this.#unwritten.delete(job.id)
@@ -48,8 +47,8 @@ export class StepResults {
   }
 
   /**
-   * Stores the results of job steps that could not be stored earlier, and repeats the failed steps that were kept.
-   * Stops at the first failure, and returns false if the database still cannot be used.
+   * Stores the results of steps that were kept, and repeats the failed steps that were kept. Stops and returns false if
+   * the database still cannot be used.
    */
   writeAll(): boolean {
     for (const { job, end } of [...this.#unwritten.values()]) {
@@ -59,7 +58,7 @@ export class StepResults {
     return true
   }
 
-  /** Called when a job has already ended. If a result of the job waits to be stored, discards this result. */
+  /** Discards a result that waits to be stored. Called when the job of this result has already ended. */
   discard(jobId: string): void {
     this.#unwritten.delete(jobId)
   }

@@ -1,5 +1,5 @@
-// The two steps of a job: preparing its media, and recognising the speech in it. A step itself does not end the job. It
-// returns a function that stores the result of the step, and changes the state of the job.
+// The two steps of a job: preparing its media, and recognising the speech. A step returns a function that stores the
+// result of the step and changes the state of the job.
 
 import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'
@@ -9,7 +9,7 @@ import type { Ingest } from './ingest.ts'
 import type { Job } from './job.ts'
 import type { LiveJobs } from './live.ts'
 
-/** The input of a step of a job: the job, and everything that the step uses. */
+/** The input of a step of a job. */
 export type Work = {
   job: Job
   signal: AbortSignal
@@ -21,7 +21,5 @@ export type Work = {
   ingest: Ingest
 }
 
-/**
- * A function that stores the result of a step. Returns the job if storing the result has ended the job, otherwise null.
- */
+/** Stores the result of a step. Returns the job if this has ended the job, otherwise null. */
 export type End = () => Job | null

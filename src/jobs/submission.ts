@@ -14,8 +14,8 @@ import type { Job } from './job.ts'
 export type Submission = Static<typeof transcribeRequest> & { translate?: boolean }
 
 /**
- * Checks a request by all rules that need no data from the database. Throws an ApiError if the request breaks one of
- * these rules. The function is asynchronous because `checkWebhookUrl` may resolve the host name of the webhook.
+ * Checks a request by all rules that need no data from the database. Throws an ApiError for a broken rule.
+ * `checkWebhookUrl` may resolve the host name of the webhook.
  */
 export async function checkSubmission(
   submission: Submission,

@@ -1,6 +1,4 @@
-// Reads facts about many jobs at once from the database, for two pages. The operator's page shows how much each account
-// uses the server. The statement of an account (the list of its deposits and charges) shows the names of the account's
-// jobs.
+// Reads facts about many jobs at once from the database: the use of the server by each account, and the names of jobs.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -15,12 +13,12 @@ export type UseOfAccount = {
 }
 
 /**
- * Lists the accounts with the most transcribed audio in the last 30 days. The account with the most audio is first.
- * Erased accounts are left out.
+ * Lists the accounts with the most transcribed audio in the last 30 days, the most audio first. Erased accounts are
+ * left out.
  */
 export function listUse(db: Db): UseOfAccount[] {
-  // The present jobs of each account and the deleted jobs are read by two indexes. Without them, SQLite would read all
-  // jobs of the database once for each account.
+  // Present jobs and deleted jobs are read by two different indexes. Otherwise SQLite would read all jobs once for each
+  // account.
   return db.list<UseOfAccount>(
     `with recent as (
        select jobs.account_id, state, duration_ms, jobs.created_at from accounts
@@ -40,9 +38,8 @@ export function listUse(db: Db): UseOfAccount[] {
 }
 
 /**
- * Returns the name and the duration of each job in `ids`, by the id of the job. The name is `name` in the metadata of
- * the job. If the metadata has no name, the name of the uploaded file is used, or else the address of the source.
- * Deleted jobs are left out.
+ * Returns the name and the duration of each job in `ids`, by the id of the job. The name is `name` in the metadata, or
+ * else the name of the uploaded file, or else the address of the source. Deleted jobs are left out.
  */
 export function findNames(
   db: Db,

@@ -1,5 +1,5 @@
 // Sends events of jobs to webhooks, in the background. The events of one job are sent in the order in which they
-// occurred, but an event that waits for its retry does not delay later events.
+// occurred. An event that waits for its retry does not delay later events.
 
 import { findSigningSecret } from '../accounts/signing-secret.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -46,9 +46,9 @@ export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
   /**
-   * Outcomes of delivery attempts, by the id of the event. These outcomes are not in the database yet, because the
-   * database could not be used (see `refusalOf`). The sender stores them later, and does not repeat these attempts. The
-   * outcome is null for an event without a body or an address.
+   * Outcomes of delivery attempts, by the id of the event, that the database has refused (see `refusalOf`). The sender
+   * stores them later, and does not repeat these attempts. The outcome is null for an event without a body or an
+   * address.
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
@@ -68,15 +68,14 @@ export class WebhookSender {
       this.#breaker.answered(receiverOf(accountId, webhookUrl))
   }
 
-  /** Starts to send the due events of a job to its webhook, in the background. */
+  /** Starts to send the due events of a job to its webhook. */
   send(job: SentJob): void {
     const { id: jobId } = job
     const { signal } = this.#closing
     if (this.#sending.has(jobId) || signal.aborted) return
     const sent = this.#inTurn(job, () => this.#sendAll(jobId))
       .catch(error => {
-        // If the database cannot be used at the moment, the error is not logged, because the server regularly looks for
-        // events that are due, and then sends the events of this job.
+        // An error because the database cannot be used is not logged: `resume` sends the events of this job later.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -86,9 +85,8 @@ export class WebhookSender {
 
   /**
    * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account,
-   * and each of them gets one slot at a time. Receivers whose last delivery timed out leave slots for new receivers. So
-   * receivers that never answer do not delay the deliveries to other receivers. When a receiver has answered, these
-   * limits no longer hold for its waiting jobs.
+   * and each of them gets one slot at a time. Receivers whose last delivery timed out leave slots for new receivers.
+   * When a receiver has answered, these limits no longer hold for its waiting jobs.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
@@ -118,8 +116,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of this account again, as if the event had never been sent: a failed attempt is retried as usual.
-   * Throws an ApiError if the event is unknown, or if its body needs a transcript that was deleted.
+   * Sends an event of this account again. A failed attempt is retried as usual. Throws an ApiError if the event is
+   * unknown, or if its body needs a transcript that was deleted.
    */
   redeliver(accountId: string, id: { jobId: string; event: string }): Delivery {
     const { db } = this.#parts
@@ -138,8 +136,8 @@ export class WebhookSender {
   }
 
   /**
-   * Stores the encrypted bodies of those events of a job that still need a delivery attempt. Must be called before the
-   * transcript is deleted, because the body of an event may contain the transcript.
+   * Stores the encrypted bodies of the events of a job that still need a delivery attempt. Must be called before the
+   * transcript is deleted, because a body may contain the transcript.
    */
   keepBodies(jobId: string): void {
     const { db, secrets } = this.#parts
@@ -152,27 +150,25 @@ export class WebhookSender {
   }
 
   /**
-   * Sends the due events of a job, one after the other. After each delivery, reads the due events again, because
-   * another event may have been recorded during the delivery.
+   * Sends the due events of a job, one after the other. Reads the due events again after each delivery, because another
+   * event may have been recorded.
    */
   async #sendAll(jobId: string): Promise<void> {
     const { db } = this.#parts
     const { signal } = this.#closing
     while (!signal.aborted) {
       if (listDueEvents(db, jobId).length === 0) return
-      // Waits until the event is flushed to the disk. If the flush fails, `durable` rejects, and the event stays due.
+      // Waits until the event is flushed to the disk. Rejects if the flush fails, and the event then stays due.
       await db.durable()
-      // The job may have been deleted during the wait for the flush of the database, so the due events are read again.
-      // Before a job is deleted, the bodies of its events that still need an attempt are encrypted and stored. For a
-      // deleted job, `due.sealedBody` is the stored body.
+      // The due events are read again, because the job may have been deleted during the wait. `sealedBody` then has the
+      // body that was stored before the deletion.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts
       if (!this.#unrecorded.has(due.id)) {
         markAttempted(db, due.id)
         const outcome = await this.#attempt(jobId, due)
-        // If the delivery was aborted because the server stops, the event stays due, and is sent after the next start
-        // of the server.
+        // If the server stops during the delivery, the event stays due, and is sent after the next start.
         if (signal.aborted) return
         this.#unrecorded.set(due.id, outcome)
       }
@@ -207,8 +203,8 @@ export class WebhookSender {
 }
 
 /**
- * Returns the name of the receiver of a webhook. The name consists of the id of the account and the host of the
- * webhook. Each account has its own circuit breakers, so that no account can block the deliveries of another account.
+ * Returns the name of the receiver of a webhook: the id of the account and the host of the webhook. Each account has
+ * its own circuit breakers, so no account can block the deliveries of another account.
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`

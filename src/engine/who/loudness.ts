@@ -1,6 +1,5 @@
-// Measures the loudness of the recording every 10 ms, and removes pauses from turns, which are spans in which one
-// speaker talks. A turn contains pauses because the segmentation model marks a pause of less than about half a second
-// as speech. Hum and rumble are filtered out before, so that they do not hide the pauses.
+// Measures the loudness of the recording every 10 ms, and removes pauses from turns. A turn is a span in which one
+// speaker talks. Turns contain pauses because the segmentation model marks pauses of less than about 0.5 s as speech.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { HighPass } from './high-pass.ts'
@@ -8,8 +7,7 @@ import { partsWithoutPauses, silence } from './pauses.ts'
 import type { Turn } from './turn.ts'
 
 /**
- * The loudness is smoothed: each value is replaced by a mean. The mean includes the value itself, this many values
- * before it, and this many values after it.
+ * Each loudness value is replaced by the mean of the value itself, this many values before it, and this many after it.
  */
 const smoothing = 2
 
@@ -35,10 +33,7 @@ export class Loudness {
     this.count = count
   }
 
-  /**
-   * Returns the turns without the pauses in them (see pauses.ts for the pauses that stay). A turn with a pause inside
-   * becomes several turns.
-   */
+  /** Returns the turns without the pauses in them. A turn with a pause inside becomes several turns. */
   withoutPauses(turns: readonly Turn[]): Turn[] {
     const smooth = smoothed(this.values)
     return turns.flatMap(turn => partsWithoutPauses(turn, smooth))

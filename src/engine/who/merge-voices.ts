@@ -6,20 +6,19 @@ import type { Cluster } from './linkage.ts'
 import { dot } from './unit.ts'
 
 /**
- * Two voices are merged if the distance between them is below a limit. The distance is less exact for a voice with
- * little speech, so the limit is then higher. The limit is raised by this value, divided by the seconds of speech of
- * the voice with less speech.
+ * The distance of voices is less exact if one voice has little speech, so a higher limit then applies. The limit grows
+ * by this value, divided by the seconds of speech of the voice with less speech.
  */
 const briefness = 0.4
 
-/** A voice: its cluster, and the mean cosine (`own`) between two different embeddings of this voice. */
+/** A voice. `own` is the mean cosine between two different embeddings of this voice. */
 type Voice = { cluster: Cluster; own: number }
 
 /**
- * Merges the two most similar voices again and again, until all voices are different enough. Two voices are merged if
- * the distance between them is below `limit`, or a little above it if one voice has little speech (see `briefness`).
- * Each cluster is a voice, and its weight is its speech in seconds. `pieceWeight` is the mean length of speech of one
- * embedding, in seconds. The cluster with the largest weight is first in the result.
+ * Merges the two most similar voices again and again, while their distance is below `limit`. The limit is a little
+ * higher if one voice has little speech (see `briefness`). Each cluster is a voice, and its weight is its speech in
+ * seconds. `pieceWeight` is the mean length of speech of one embedding, in seconds. The result is ordered by weight,
+ * the largest first.
  */
 export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWeight: number): Cluster[] {
   const voiceOf = (cluster: Cluster): Voice => ({ cluster, own: ownCosine(cluster, pieceWeight) })
@@ -37,8 +36,8 @@ export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWe
 }
 
 /**
- * Returns the mean cosine between two different embeddings of the cluster. The mean over all pairs includes the pair of
- * each embedding with itself, whose cosine is 1. The formula removes these pairs. `itself` is their share of all pairs.
+ * Returns the mean cosine between two different embeddings of the cluster. `itself` is the share of pairs of an
+ * embedding with itself. The formula removes these pairs, whose cosine is 1.
  */
 function ownCosine({ sum, weight }: Cluster, pieceWeight: number): number {
   const itself = Math.min(0.9, pieceWeight / weight)
@@ -61,10 +60,10 @@ function closestPair(voices: readonly Voice[], limit: number): [Voice, Voice] | 
 }
 
 /**
- * Returns the distance between two voices, corrected for their scatter. Scatter means that the embeddings of one voice
- * differ. Without the correction, two clusters of the same voice could be far apart. With it, the distance between them
- * is near 0. The distance is 1 minus a ratio: the mean cosine between the voices, divided by the geometric mean of the
- * mean cosines within each voice. If the mean cosine within a voice is not positive, the distance is 1.
+ * Returns the distance between two voices, corrected for the differences between the embeddings of one voice. For two
+ * clusters of the same voice, the result is near 0. The mean cosine between the voices is divided by the geometric mean
+ * of the mean cosines within each voice. The distance is 1 minus this ratio. It is 1 if a mean cosine within a voice is
+ * not positive.
  */
 function distanceWithoutScatter(one: Voice, other: Voice): number {
   if (one.own <= 0 || other.own <= 0) return 1

@@ -3,16 +3,15 @@
 /** The share of the frames (0 to 1) in which the noise is measured. These are the quietest frames. */
 const quietShare = 0.08
 /**
- * The measured noise is multiplied by this factor before it is subtracted. The measured noise is a mean, and many
- * frames have more noise than the mean.
+ * The measured noise is multiplied by this factor before it is subtracted: many frames have more noise than the mean.
  */
 const oversubtraction = 2
 /** The spectral floor: at least this share of the original power remains in each band. */
 const remainingShare = 0.02
 
 /**
- * Subtracts the noise from each frame. A frame has `width` values. The first `bands` values are the power in each band,
- * and the other values stay as they are.
+ * Subtracts the noise from each frame. A frame has `width` values, of which the first `bands` are the power in each
+ * band. The values after them stay as they are.
  */
 export function withoutNoise(features: Float32Array, width: number, bands: number): Float32Array {
   const frames = features.length / width

@@ -9,8 +9,8 @@ export type NumpyArray = { shape: number[]; values: Float64Array }
 const mark = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59])
 
 /**
- * Returns the arrays in the archive, by their names. Throws an error if the archive or an array is damaged, or if an
- * array is of a kind that is not known here.
+ * Returns the arrays in the archive, by their names. Throws if the archive or an array is damaged, or if an array is of
+ * an unsupported kind.
  */
 export function readNpz(path: string): Map<string, NumpyArray> {
   return new Map(

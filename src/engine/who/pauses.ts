@@ -1,5 +1,5 @@
-// Removes the pauses from a turn, which is a span in which one speaker talks. A pause is a part of the turn that is
-// much quieter than the loud parts of the turn.
+// Removes the pauses from a turn, which is a span in which one speaker talks. A pause is much quieter than the loud
+// parts of its turn.
 
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import type { Turn } from './turn.ts'
@@ -8,21 +8,19 @@ import type { Turn } from './turn.ts'
 const belowSpeech = 32
 /**
  * Pauses are removed from a turn only if the background is this many decibels quieter than the loud parts of the turn.
- * In a louder background, a pause sounds like quiet speech, so the turn keeps its pauses.
+ * In a louder background, a pause sounds like quiet speech.
  */
 const quietBackground = 45
-/**
- * The background noise of a turn is measured in the turn itself, and in this many seconds before and after the turn.
- */
+/** The background noise of a turn is measured in the turn, and in this many seconds before and after it. */
 const backgroundSeconds = 5
 /**
- * The minimum length, in seconds, of a pause that is removed from the inside of a turn. A shorter pause stays in the
- * turn. At the start and at the end of a turn, shorter pauses are removed too.
+ * The minimum length, in seconds, of a pause that is removed from the inside of a turn. At the start and the end of a
+ * turn, shorter pauses are removed too.
  */
 const pauseSeconds = 0.25
 /**
- * The minimum length, in seconds, of a part of a turn that remains after the pauses are removed. A shorter part is not
- * speech, so it is removed too. If no part would remain, the turn stays as it is.
+ * After the pauses are removed, a part of the turn that is shorter than this, in seconds, is removed too. If no part
+ * would remain, the turn stays as it is.
  */
 const soundSeconds = 0.06
 const perSecond = sampleRate / samplesPerMelFrame

@@ -1,24 +1,17 @@
-// Cuts the recording into pieces. A piece is a span in which one voice speaks alone. A piece ends where the voice
-// changes. It also ends at a pause of more than 0.15 s, and where voices overlap for more than 0.15 s. A piece that is
-// longer than 2.4 s is divided.
+// Cuts the recording into pieces. A piece is a span of at most 2.4 s in which one voice speaks alone. A piece ends at a
+// change of voice, and at a pause or an overlap of voices of more than 0.15 s.
 
 import { equalParts, type FrameSpan, framesOf } from './views.ts'
 import { cutsOf, votesIn } from './voice-changes.ts'
 
-/**
- * A piece of the recording with one voice. `follows` is true if the previous piece probably has the same voice: the
- * pause between the two pieces is short, and no change of voice was found.
- */
+/** A piece of the recording with one voice. `follows` is true if the previous piece probably has the same voice. */
 export type VoicePiece = FrameSpan & { follows: boolean }
 
-/**
- * The maximum length of a pause, in frames of 16.9 ms, inside a piece (a span in which one voice speaks alone). Frames
- * in which several voices overlap count as a pause. A longer pause ends the piece.
- */
+/** The maximum length of a pause inside a piece, in frames. Frames in which several voices overlap count as a pause. */
 const pauseFrames = framesOf(0.15)
 /**
- * The maximum pause, in frames, between two pieces that probably have the same voice. After a longer pause, another
- * voice may speak, so the field `follows` of the second piece is false.
+ * The maximum pause, in frames, between two pieces that probably have the same voice. After a longer pause, `follows`
+ * of the second piece is false.
  */
 const followsFramesMax = framesOf(0.42)
 /** The maximum length of a piece, in frames. A longer piece is cut into equal parts of at most `aimFrames` frames. */
@@ -26,9 +19,9 @@ const longestFrames = framesOf(2.4)
 const aimFrames = framesOf(2)
 
 /**
- * Returns the pieces inside the span `span`: the parts in which one voice speaks alone. A view is ten seconds of sound.
- * For each view, `classes` contains the class of each frame, which says which voices speak in this frame. Each view
- * starts `stepFrames` frames after the previous view.
+ * Returns the spans inside `span` in which one voice speaks alone. `classes` has one array for each view, which is ten
+ * seconds of sound. The array says which voices speak in each frame of the view. Each view starts `stepFrames` frames
+ * after the previous view.
  */
 export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
   const votes = votesIn(classes, stepFrames, span)

@@ -1,6 +1,5 @@
-// Probabilistic linear discriminant analysis (PLDA) with the arrays of pyannote's community-1 pipeline. A projection
-// removes most of the differences between embeddings of the same voice. For projected embeddings, the PLDA model gives
-// the probability that they come from one voice.
+// Probabilistic linear discriminant analysis (PLDA) with the arrays of pyannote's community-1 pipeline. The PLDA model
+// gives the probability that two embeddings come from one voice.
 
 /** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {
@@ -13,16 +12,16 @@ export type PldaArrays = {
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
   /**
-   * The mean of the embeddings on which the PLDA model was trained, after their multiplication by `projection`. It is
-   * subtracted from each projected embedding after the embedding is scaled to the length √width.
+   * The mean of the projected embeddings on which the PLDA model was trained. It is subtracted from an embedding after
+   * the projection and the scaling to the length √width.
    */
   centre: Float64Array
   /**
-   * The matrix by which a projected embedding is multiplied after the subtraction of `centre`. The embeddings of one
-   * voice then have a variance of 1 in every dimension.
+   * The matrix by which a projected embedding is multiplied after the subtraction of `centre`. After that, the
+   * embeddings of one voice have a variance of 1 in every dimension.
    */
   transform: Float64Array
-  /** The variance between different voices in each dimension, after the transform by `centre` and `transform`. */
+  /** The variance between different voices in each dimension, after the multiplication by `transform`. */
   between: Float64Array
 }
 
@@ -38,8 +37,8 @@ export class Plda {
   }
 
   /**
-   * Returns the projection of `embedding`. The returned vector is scaled to the Euclidean norm 1. The caller must pass
-   * the embedding as the embedding model returned it, and must not scale it first.
+   * Returns the projection of `embedding`, scaled to the Euclidean norm 1. The caller must pass the embedding unscaled,
+   * as the embedding model returned it.
    */
   project(embedding: Float32Array): Float32Array {
     const { mean, projectedMean, projection } = this.arrays

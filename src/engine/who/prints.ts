@@ -1,5 +1,5 @@
-// Voice prints. A voice print is one embedding for the speech of one person. It is made from the longest spans of this
-// person's speech. Two prints of the same embedding model are compared by their dot product.
+// Voice prints. A voice print is one embedding for the speech of one person. Two prints of the same embedding model are
+// compared by their dot product.
 
 import { sampleRate } from '../audio.ts'
 import type { Embedder } from './embedder.ts'
@@ -8,11 +8,11 @@ import { finiteUnit } from './unit.ts'
 
 /** The minimum length, in samples, of the speech from which a voice print is made. Less speech gives no print. */
 export const printSamplesMin = 5 * sampleRate
-/** The number of feature frames in a part of the speech that gets one embedding: 2.4 s, as in diarization. */
+/** The number of feature frames in a part of the speech that gets one embedding: 2.4 s. */
 const partFrames = 240
 /**
- * The minimum number of feature frames in a part of the speech. Each span of speech is cut into parts of `partFrames`
- * feature frames. The last part of a span may be shorter, and is left out if it is shorter than this minimum.
+ * Each span of speech is cut into parts of `partFrames` frames. The last part may be shorter, and is left out if it has
+ * fewer frames than this.
  */
 const partFramesMin = 80
 
@@ -32,8 +32,8 @@ export async function printsOf(
 }
 
 /**
- * Returns, for each group, the samples of each of its spans. A group has the spans in which one person speaks. The
- * function reads the recording only once, up to the end of the last span of all groups.
+ * Returns, for each group, the samples of each of its spans. Reads the recording only once, up to the end of the last
+ * span.
  */
 async function cut(
   sound: AsyncIterable<Float32Array>,

@@ -1,9 +1,9 @@
 // The segmentation model. It finds up to three voices in a view, which is ten seconds of sound, and up to two of them
 // in each frame. The number of a voice is valid only in its view.
 //
-// The built-in model is stored twice. On a CPU, it runs from two files, front and body. The filters of the front run
-// only once for all views, and the convolutions of the body have 8-bit weights. On other devices, the model runs from
-// one file, because ONNX Runtime has these convolutions only for CPUs.
+// The built-in model is stored twice. On a CPU, it runs from two files: the front, which runs once for all views, and
+// the body, which has convolutions with 8-bit weights. On other devices, it runs from one file, because ONNX Runtime
+// has these convolutions only for CPUs.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,15 +14,14 @@ import { openModel, type VoiceModel } from './model.ts'
 import { classVoices, viewFrames, viewSamples } from './views.ts'
 
 /**
- * Finds the class of every frame (which voices speak in it), for `count` views, one view after the other. A view is ten
- * seconds of sound. Each view starts `step` samples after the view before it.
+ * Finds the class of every frame: the voices that speak in it. The result has the frames of `count` views, one view
+ * after the other. A view is ten seconds of sound, and starts `step` samples after the view before it.
  */
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
 /**
- * The output of the model file `front`, which is the first of the two files of the built-in segmentation model. `bands`
- * is the number of bands in this output. `step` is the number of samples from one value of a band to the next value.
- * `samples` is the number of samples that one value covers.
+ * The output of the model file `front`. `bands` is the number of bands in this output. `step` is the number of samples
+ * from one value of a band to the next value. `samples` is the number of samples that one value covers.
  */
 const front = { bands: 40, step: 90, samples: 541 }
 
@@ -30,8 +29,8 @@ export function openSegmentation(runtime: Runtime, folder: string, device: Devic
   const file = (name: string) => join(folder, 'onnx', `${name}.onnx`)
   if (device !== 'cpu' || !existsSync(file('front')))
     return openWhole(openModel(runtime, modelFile(folder), device))
-  // The second part of the divided model (`body`) has recurrent layers, which process one frame after the other. Two
-  // threads would save no time, and need 1.75 times the CPU time of one thread.
+  // `body` has recurrent layers, which process one frame after the other. Two threads would save no time, and need 1.75
+  // times the CPU time of one thread.
   const body = openModel(runtime, file('body'), device, { singleThreaded: true })
   return openDivided(openModel(runtime, file('front'), device), body)
 }

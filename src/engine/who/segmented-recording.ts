@@ -1,12 +1,10 @@
-// A recording after segmentation and clustering. It has views, which are ten seconds of sound each, and pieces, which
-// are spans in which one voice speaks alone.
+// A recording after segmentation and clustering.
 
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
 /**
- * A view: ten seconds of the recording, in which the segmentation model has found up to three voices. `classes` has one
- * class for each frame: the class says which of these voices speak in the frame. `speakers` has the speaker of each
- * voice, or -1 if the speaker is unknown.
+ * Ten seconds of the recording, in which the segmentation model has found up to three voices. `classes` says for each
+ * frame which of these voices speak. `speakers` has the speaker of each voice, or -1 if the speaker is unknown.
  */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
@@ -14,27 +12,22 @@ export type SegmentedRecording = {
   views: readonly View[]
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
-  /**
-   * The pieces (spans in which one voice speaks alone) whose speaker is sure. `speaker` is the speaker of the piece.
-   */
+  /** The pieces whose speaker is sure. In a piece, one voice speaks alone. */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number
   /**
-   * A function that returns the number of speakers in a frame: 0, 1 or 2. It combines the estimates of two models. The
-   * estimate of the segmentation model is `mean`: the mean number of voices in this frame, over all views (ten seconds
-   * of sound each) that contain the frame. The estimate of the speech model is its voice counts: the probability that
-   * at least one voice speaks, and the probability that at least two voices speak. The property `speakerCountIn` is
-   * null if the speech model gives no voice counts.
+   * Returns the number of speakers in a frame: 0, 1 or 2. The result combines the voice counts of the speech model with
+   * `mean`. This is the mean number of voices in the frame, over all views that contain the frame. Null if the speech
+   * model gives no voice counts.
    */
   speakerCountIn: ((frame: number, mean: number) => number) | null
 }
 
 /**
- * Returns the number of speakers who speak in a frame. Several overlapping views (ten seconds of sound each) contain
- * the frame, and the segmentation model counts the voices in each view. If `speakerCountIn` is null, the result is the
- * mean of these numbers, rounded. Otherwise `speakerCountIn` computes the result from the mean and from the voice
- * counts of the speech model, which is another model.
+ * Returns the number of speakers who speak in a frame. Several views contain the frame, and each one has a number of
+ * voices. If `speakerCountIn` is null, the result is the rounded mean of these numbers. Otherwise `speakerCountIn`
+ * computes the result from the mean.
  *
  * Also writes to `votes`: for each speaker, the number of views in which this speaker speaks in the frame. The speakers
  * in `dropped` get no votes.

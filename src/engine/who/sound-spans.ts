@@ -11,8 +11,8 @@ const printSamplesMax = 30 * sampleRate
 const spanSamplesMin = 1 * sampleRate
 
 /**
- * Returns the longest spans, in order of time. One of them is shortened if necessary, so that all together have at most
- * `printSamplesMax` samples. A span shorter than `spanSamplesMin` is left out.
+ * Returns the longest spans, in order of time. Spans shorter than `spanSamplesMin` are left out. One span is shortened
+ * if all together would have more than `printSamplesMax` samples.
  */
 export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
   let left = printSamplesMax

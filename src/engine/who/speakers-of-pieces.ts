@@ -1,6 +1,5 @@
-// Finds the speaker of each piece, which is a span in which one voice speaks alone. An earlier step, the clustering,
-// has found the speakers. If the speech model gives frame embeddings, they help to find the speaker, also within a
-// piece.
+// Finds the speaker of each piece, which is a span in which one voice speaks alone. If the speech model gives frame
+// embeddings, a change of speaker within a piece is found too.
 
 import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import type { FrameEmbeddings } from './frame-embeddings.ts'
@@ -11,28 +10,26 @@ import { equalParts, secondsOf } from './views.ts'
 /** The weight of the frame embeddings in a comparison. The embedding of the whole piece has the weight 1. */
 const frameWeight = 0.9
 /**
- * With frame embeddings, each piece is divided into equal parts of about this length, in seconds, and each part gets
- * its own speaker. So a change of speaker inside a piece is found.
+ * If there are frame embeddings, each piece is divided into equal parts of about this length, in seconds. Each part
+ * gets its own speaker.
  */
 const partSeconds = 0.5
 /**
  * Each speaker has a mean frame embedding, over all parts of this speaker. When parts change their speaker, these means
- * change too. So the means and the speakers are computed this number of times.
+ * change too. Both are therefore computed this number of times.
  */
 const rounds = 3
 
 /**
- * A part of a piece. `similarities` says how similar the embedding of the piece is to the centroid of each speaker.
- * `mean` is the mean frame embedding of the part. Only parts of pieces with a sure speaker (`isSure`) are used to
- * compute the mean of a speaker.
+ * A part of a piece. `similarities` has the similarity between the embedding of the piece and the centroid of each
+ * speaker. `mean` is the mean frame embedding of the part.
  */
 type Part = LabelledPiece & { similarities: number[]; mean: Float32Array }
 
 /**
  * Returns the pieces with their speakers. `centroids` has the mean embedding of each speaker. The speaker of a piece is
- * the one with the most similar centroid, or -1 if the piece has no embedding. If there are frame embeddings and at
- * least two speakers, parts of the pieces are returned, each with its own speaker (see `partSeconds`). The speakers of
- * all these parts count as sure.
+ * the one with the most similar centroid, or -1 if the piece has no embedding. With frame embeddings and at least two
+ * speakers, parts of pieces are returned. Each part has its own speaker, who counts as sure.
  */
 export function speakersOfPieces(
   pieces: readonly EmbeddedPiece[],

@@ -1,6 +1,5 @@
-// Finds the speaker of each word. This is the speaker whose turn overlaps the word most. If a few words inside a
-// sentence have another speaker, these words are assigned to the main speaker of the sentence. At the end, the speakers
-// are numbered in the order of their first words.
+// Finds the speaker of each word: the speaker whose turn overlaps the word most. If a few words inside a sentence have
+// another speaker, they are assigned to the main speaker of the sentence.
 
 import { correctSentence, mostOf, sentences, type TimedWord } from './stray-words.ts'
 import type { Turn } from './turn.ts'
@@ -15,7 +14,7 @@ export type Speakers = {
 
 /**
  * Returns the speakers of the words and of the turns. Speakers are numbered from 0, in the order of their first words.
- * After them come the speakers without words.
+ * Speakers without words come last.
  */
 export function speakersOf(words: readonly TimedWord[], { turns, exclusive }: Timeline): Speakers {
   const speakers = speakersOfTurns(words, exclusive)
@@ -28,8 +27,8 @@ export function speakersOf(words: readonly TimedWord[], { turns, exclusive }: Ti
 }
 
 /**
- * Returns the speaker who talks during the longest part of each word. If no speaker talks during the word, the speaker
- * of the nearest turn is used, or speaker 0 if there are no turns. Words and turns are in order of time.
+ * Returns, for each word, the speaker who talks longest during the word. If no speaker talks then, the result is the
+ * speaker of the nearest turn, or 0 without turns. Words and turns are in order of time.
  */
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0

@@ -7,8 +7,8 @@ import { utterancePause } from '../audio.ts'
 export type TimedWord = { text: string; from: number; to: number }
 
 /**
- * A series of adjacent words of another speaker is assigned to the main speaker of the sentence if the series has at
- * most `words` words, and if it is at most the share `share` (0 to 1) of the sentence.
+ * Adjacent words of another speaker are assigned to the main speaker of the sentence if there are at most `words` of
+ * them. They must also be at most the share `share` (0 to 1) of the sentence.
  */
 const strayRun = { words: 2, share: 1 / 3 }
 
@@ -19,7 +19,7 @@ export function mostOf(values: ReadonlyMap<number, number>): number | null {
 }
 
 /**
- * Yields the index of the first word and the index after the last word of each sentence. A pause also ends a sentence.
+ * Yields the index of the first word of each sentence, and the index after its last word. A pause also ends a sentence.
  */
 export function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end: number }> {
   let first = 0
@@ -32,9 +32,9 @@ export function* sentences(words: readonly TimedWord[]): Generator<{ first: numb
 }
 
 /**
- * Corrects the speakers of one sentence, which consists of the words from `first` to `end - 1`. The main speaker is the
- * one who speaks the largest number of these words. If several speakers have this number, it is the first of them. If
- * only a few adjacent words have another speaker, these words are assigned to the main speaker.
+ * Corrects the speakers of one sentence: the words from `first` to `end - 1`. A few adjacent words of another speaker
+ * are assigned to the main speaker. The main speaker speaks the most words of the sentence. If several speakers have
+ * the same count, the first of them is the main speaker.
  */
 export function correctSentence(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()

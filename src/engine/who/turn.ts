@@ -4,8 +4,8 @@
 export type Turn = { from: number; to: number; speaker: number }
 
 /**
- * Builds turns. `add` must be called for each frame, in order, with the index of the frame's first sample, and with the
- * frame's speaker. The speaker -1 means silence.
+ * Builds turns. `add` must be called for each frame, in order, with the index of the frame's first sample. The speaker
+ * -1 means silence.
  */
 export class TurnBuilder {
   private readonly turns: Turn[] = []

@@ -1,6 +1,6 @@
-// Makes turns, which are spans in which one speaker talks, from the overlapping views of the segmentation model. A view
-// is ten seconds of sound. Each view that contains a frame votes for the speakers that it finds in the frame. The
-// speakers with the most votes are chosen.
+// Makes turns from the overlapping views of the segmentation model. A turn is a span in which one speaker talks. A view
+// is ten seconds of sound. Each view votes for the speakers that it finds in a frame. The speakers with the most votes
+// are chosen.
 
 import { sampleRate } from '../audio.ts'
 import { countSpeakers, type SegmentedRecording } from './segmented-recording.ts'
@@ -11,8 +11,7 @@ import { startOf, viewFrames } from './views.ts'
 export type Timeline = {
   turns: Turn[]
   /**
-   * The turns without overlap. The speakers of each frame are chosen by votes (see the start of this file). Where
-   * several speakers talk at once, only the speaker with the most votes in the frame has a turn.
+   * The turns without overlap. Where several speakers talk at once, only the speaker with the most votes has a turn.
    */
   exclusive: Turn[]
 }
@@ -20,13 +19,13 @@ export type Timeline = {
 export const noTurns: Timeline = { turns: [], exclusive: [] }
 
 /**
- * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech is an error of the
- * diarization and gets no turns. If all speakers have less speech, all of them keep their turns.
+ * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech gets no turns. If all
+ * speakers have less speech, all of them keep their turns.
  */
 const speakerSamplesMin = sampleRate
 /**
- * In each frame of a piece (a span in which one voice speaks alone), the speaker of the piece gets this number of
- * votes, if this speaker is sure. This number is higher than the number of all other votes in the frame.
+ * The number of votes for the speaker of a piece in each frame of the piece. It is higher than the number of all other
+ * votes in the frame.
  */
 const sureVotes = 100
 
@@ -85,10 +84,8 @@ function twoMost(votes: Int32Array): [number, number] {
 
 /**
  * Returns the two speakers who most probably speak in a frame. `most` and `second` are the speakers with the most
- * votes. (A vote says that a speaker probably speaks in the frame.) If only one speaker has votes, `second` is -1. If
- * no speaker has votes, both are -1. Each -1 is replaced with a speaker who spoke shortly before, because the voice
- * counts may still say that somebody speaks. `before` has the two speakers who spoke last, the latest speaker first. It
- * has -1 in place of a speaker while there is none.
+ * votes, or -1 if no speaker has votes. Each -1 is replaced with a speaker who spoke shortly before, because the voice
+ * counts may still say that somebody speaks. `before` has the two speakers who spoke last, the latest first.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

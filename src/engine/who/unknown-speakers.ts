@@ -1,14 +1,12 @@
-// Assigns speakers to local voices that have no speaker yet. A local voice is a voice that was found in one view, which
-// is ten seconds of the recording. Views overlap, so several views contain the same frame. In each frame in which the
-// local voice speaks, the other views give votes: a speaker gets one vote from each view in which this speaker speaks
-// in the frame. The speaker with the most votes is assigned.
+// Assigns speakers to voices of a view that have no speaker yet. A view is ten seconds of the recording. Views overlap,
+// so the speakers of overlapping views show who the voice is.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
 
 /**
- * Returns the view (ten seconds of sound) with the index `index`, and its neighbours. The neighbours include all views
- * that overlap with this view. Each view is returned together with its own index.
+ * Returns the view with the index `index` and all views that overlap with it, each with its own index. A view is ten
+ * seconds of sound.
  */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)
@@ -17,10 +15,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views of the recording, with speakers for the voices whose speaker is unknown. A view is ten seconds of
- * sound, and other views contain parts of the same sound. In each frame in which such a voice speaks, each other view
- * gives one vote to each speaker who speaks in the frame. The speaker with the most votes is assigned. Speakers of
- * other voices of the same view get no votes. If there are no votes, the speaker stays unknown.
+ * Returns the views of the recording, with speakers for the voices whose speaker is unknown. In each frame in which
+ * such a voice speaks, each overlapping view gives one vote to each speaker who speaks in it. The speaker with the most
+ * votes is assigned. If there are no votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
@@ -32,8 +29,8 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of the same view (ten seconds of sound) are two different persons. So the votes for a speaker who is
-      // already assigned to another voice of this view are set to 0.
+      // Two voices of the same view are two different persons, so a speaker of another voice of this view gets no
+      // votes.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most
@@ -43,9 +40,9 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
 }
 
 /**
- * Adds votes that show which speaker a voice is. The voice has the index `local` in `view`, which is ten seconds of
- * sound. `near` is a view that overlaps with `view`. In each frame in which the voice speaks in `view`, each known
- * speaker who speaks in `near` gets one vote. Frame n of `view` is frame n + `shift` of `near`.
+ * Adds votes for the speaker of the voice `local` of `view`. `near` is a view that overlaps with `view`. In each frame
+ * in which the voice speaks, each known speaker who speaks in `near` gets one vote. Frame n of `view` is frame n +
+ * `shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

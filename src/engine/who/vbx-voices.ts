@@ -10,24 +10,22 @@ const shareMin = 1e-7
 
 export type VbxOptions = {
   /**
-   * VBx starts with clusters that an agglomerative clustering has made. This clustering merges two clusters if their
-   * distance is below `start`. A low value gives VBx many clusters at the start.
+   * VBx starts with the clusters of an agglomerative clustering, which merges clusters whose distance is below `start`.
+   * A low value gives VBx many clusters.
    */
   start: number
   /**
-   * The minimum weight of a voice. The weight of a voice is the sum of the weights of its embeddings. If an embedding
-   * belongs to several voices, its weight is divided among these voices. A voice below the minimum is removed. If all
-   * voices are below the minimum, only the voice with the largest weight remains.
+   * The minimum weight of a voice: the sum of the weights of its embeddings. An embedding of several voices is divided
+   * among them. A voice below the minimum is removed. If all voices are below it, only the voice with the largest
+   * weight remains.
    */
   weightMin: number
 }
 
 /**
- * Finds the voices in the embeddings by VBx. If the first clustering finds only one cluster, this cluster is the only
- * voice. Returns the centroid of each voice (the mean embedding, scaled to the length 1). The voice with the largest
- * weight is first. The weight of a voice is the sum of the weights of its embeddings. An embedding with the weight n
- * counts as n equal embeddings. The caller must have projected all embeddings by `plda`, a model that separates voices
- * (probabilistic linear discriminant analysis).
+ * Finds the voices in the embeddings by VBx. Returns the centroid of each voice (the mean embedding, scaled to the
+ * length 1), the voice with the most speech first. An embedding with the weight n counts as n equal embeddings. The
+ * caller must have projected all embeddings by `plda`.
  */
 export function findVoicesByVbx(
   embeddings: readonly Weighted[],

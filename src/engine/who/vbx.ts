@@ -1,25 +1,21 @@
 // VBx: clusters embeddings by variational Bayes (Landini et al., 2022), with the parameters of pyannote's community-1
-// pipeline. Each embedding and each speaker is a point in a space. The PLDA model (probabilistic linear discriminant
-// analysis) defines this space so that the embeddings of one speaker are near the point of the speaker. VBx starts with
-// too many speakers. In each round, a superfluous speaker loses embeddings to the other speakers, until no embeddings
-// belong to this speaker.
+// pipeline. VBx starts with too many speakers. In each round, a superfluous speaker loses embeddings to the other
+// speakers, until it has none.
 
 /**
- * Two weights of VBx, which are called `Fa` and `Fb` in the paper on VBx: the weight of the likelihood of the
- * embeddings, and the weight of the prior of the speakers. The likelihood has a weight below 1, because neighbouring
- * embeddings are not independent.
+ * The weight of the likelihood of the embeddings (`Fa` in the paper), and the weight of the prior of the speakers
+ * (`Fb`). The likelihood has a weight below 1, because neighbouring embeddings are not independent.
  */
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * The preference for the clusters with which VBx starts, as a natural logarithm. Each cluster represents one speaker.
- * At the start, an embedding most probably belongs to the speaker of its own cluster. This probability is e^7 (about
- * 1,100) times the probability of each other speaker.
+ * The preference for the clusters with which VBx starts, as a natural logarithm. At the start, an embedding belongs to
+ * its own cluster with e^7 (about 1,100) times the probability of each other cluster.
  */
 const startPreference = 7
 /**
- * The maximum number of rounds of the VBx algorithm. In measurements with scripts/bench/cluster.ts, too many speakers
- * remained after 20 rounds, and real speakers were lost after 300 rounds.
+ * The maximum number of rounds. In measurements with scripts/bench/cluster.ts, too many speakers remained after 20
+ * rounds, and real speakers were lost after 300 rounds.
  */
 const roundsMax = 40
 /** VBx ends when the lower bound of the likelihood grows by less than this value in a round. */
@@ -27,19 +23,17 @@ const gainMin = 1e-4
 
 /**
  * `memberships` has, for each embedding, the share (0 to 1) that belongs to each speaker. `shares` has, for each
- * speaker, the mean of these shares over all embeddings. In this mean, an embedding counts with its weight.
+ * speaker, the weighted mean of these shares over all embeddings.
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
 /**
- * Assigns embeddings to speakers by VBx, an algorithm that clusters embeddings by variational Bayes. An embedding is a
- * vector that represents a voice. VBx works in rounds. Each round estimates how much of each embedding belongs to each
+ * Assigns embeddings to speakers by variational Bayes. Each round estimates how much of each embedding belongs to each
  * speaker.
  *
- * Three lists have one element for each embedding. `features` has the embeddings themselves, transformed by the PLDA
- * model. `weights` has their weights: an embedding with the weight n counts as n equal embeddings. `start` has the
- * index of the speaker to which the embedding belongs before the first round. `between` has one element for each
- * dimension of the embeddings instead: the variance between different voices.
+ * `features` has the embeddings, transformed by the PLDA model. An embedding with the weight n counts as n equal
+ * embeddings. `start` has, for each embedding, the index of its speaker before the first round. `between` has the
+ * variance between different voices, for each dimension of the embeddings.
  */
 export function vbx(
   features: readonly Float64Array[],
@@ -83,7 +77,7 @@ export function vbx(
 
 /** Returns `offset` plus the dot product of the two vectors. */
 function productOf(feature: Float64Array, mean: Float64Array, offset: number): number {
-  // Four sums are faster than one: an addition does not wait for the one before.
+  // Four sums are faster than one, because an addition does not wait for the addition before it.
   const inFours = feature.length - (feature.length % 4)
   let one = offset
   let two = 0
@@ -100,11 +94,10 @@ function productOf(feature: Float64Array, mean: Float64Array, offset: number): n
 }
 
 /**
- * Estimates each speaker from the embeddings that belong to the speaker. The estimate is a normal distribution, the
- * posterior distribution of the speaker. It is returned as `means` and `offsets`, which give the score of an embedding
- * for a speaker: the dot product of the embedding's features and the speaker's `means`, plus the speaker's `offsets`.
- * `penalty` is a part of the lower bound of the likelihood (see `gainMin`): -`priorWeight` times the sum of the KL
- * divergences of the posterior distributions from the prior.
+ * Estimates the posterior distribution of each speaker from the embeddings of the speaker. The score of an embedding
+ * for a speaker is the dot product of its features and the speaker's `means`, plus the speaker's `offsets`. `penalty`
+ * is a part of the lower bound of the likelihood. It is -`priorWeight` times the sum of the KL divergences of the
+ * posterior distributions from the prior.
  */
 function speakersFrom(
   features: readonly Float64Array[],
@@ -157,9 +150,9 @@ function sumsOf(
 }
 
 /**
- * Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). A share that
- * is less than e^-60 times the highest share is set to 0. Most shares are so small, and their exponentials would take a
- * third of the time of VBx.
+ * Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). A share below
+ * e^-60 times the highest share becomes 0. Most shares are so small, and their exponentials would take a third of the
+ * time of VBx.
  */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   // A loop is faster than `Math.max` with hundreds of arguments.

@@ -16,8 +16,8 @@ export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameSte
 export const localVoices = 3
 
 /**
- * For each class of the segmentation model: the voices that speak in a frame of this class, as a bit set. Bit k is set
- * if voice k of the view (ten seconds of sound) speaks.
+ * For each class of the segmentation model, the voices that speak in a frame of this class, as a bit set. Bit k stands
+ * for voice k of the view (ten seconds of sound).
  */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
@@ -25,8 +25,8 @@ export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0
 export type FrameSpan = { from: number; to: number }
 
 /**
- * Returns the index of the first of the `frameStep` samples that belong to a frame. They are around the middle of the
- * frame. Frames overlap, but a sample belongs to one frame only.
+ * Returns the index of the first of the `frameStep` samples around the middle of the frame. Frames overlap, but each
+ * sample is in only one of these ranges.
  */
 export function startOf(frame: number): number {
   return frame * frameStep + frameCentre - frameStep / 2

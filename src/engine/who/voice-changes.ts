@@ -1,31 +1,28 @@
-// Finds the frames at which the voice changes. A view is ten seconds of sound, which the segmentation model reads at
-// once. Views overlap: up to ten views contain the same frame. These views vote on the number of voices in the frame,
-// and on whether the voice changes there.
+// Finds the frames at which the voice changes. The segmentation model reads views of ten seconds, which overlap. Up to
+// ten views contain the same frame, and vote on its number of voices and on a change of voice.
 
 import { classVoices, type FrameSpan, framesOf, viewFrames } from './views.ts'
 
 /**
- * The results of the views. A view is ten seconds of sound, and views overlap. Each array has one value for each frame.
- * `views` is the number of views that contain the frame. `voices` is the number of voices that each of these views
- * finds in the frame, added up over the views. `changes` is the number of these views that find a change of voice at
- * the frame.
+ * The results of the views, with one value for each frame. A view is ten seconds of sound, and views overlap. `views`
+ * is the number of views that contain the frame. `voices` is the sum of the numbers of voices that these views find in
+ * the frame. `changes` is the number of these views that find a change of voice.
  */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
 /**
- * The minimum length of a stretch in which one voice speaks alone, in frames. A shorter stretch does not count as a
- * change of voice.
+ * The minimum length, in frames, of a span in which one voice speaks alone. A shorter span does not count as a change
+ * of voice.
  */
 const runFramesMin = framesOf(0.13)
 /**
- * The maximum distance, in frames, of two changes of voice that count as one change. The segmentation model reads the
- * recording in overlapping views of ten seconds. In two views, the model may find the same change at slightly different
- * frames.
+ * The maximum distance, in frames, of two changes of voice that count as one change. Two overlapping views may show the
+ * same change at slightly different frames.
  */
 const reach = framesOf(0.24)
 /**
- * The recording is cut at a frame if the segmentation model finds a change of voice there in at least this share (0 to
- * 1) of the views that contain the frame. A view is the sound that the model reads at once. Views overlap.
+ * The recording is cut at a frame if at least this share (0 to 1) of the views that contain the frame find a change of
+ * voice. A view is ten seconds of sound, and views overlap.
  */
 const changeShare = 0.35
 
@@ -52,8 +49,8 @@ export function votesIn(classes: readonly Uint8Array[], stepFrames: number, { fr
 const voiceCounts = classVoices.map(voices => (voices & 1) + ((voices >> 1) & 1) + ((voices >> 2) & 1))
 
 /**
- * Yields each frame at which the voice changes within one view. A view is the ten seconds of sound that the
- * segmentation model reads at once. `classes` says for each frame of the view which voices speak.
+ * Yields each frame at which the voice changes within one view. `classes` says for each frame of the view which voices
+ * speak.
  */
 function* changesIn(classes: Uint8Array): Generator<number> {
   let before: { voice: number; to: number } | null = null
@@ -67,10 +64,10 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which the recording is cut, because the voice changes there. A view is ten seconds of sound,
- * and views overlap. If a view finds a change of voice at a frame, this frame gets evidence, and the frames nearby get
- * less evidence. A frame needs evidence of at least `changeShare` times the number of views that contain the frame. If
- * several frames that are close together have enough evidence, only the frame with the most evidence is returned.
+ * Returns the frames at which the recording is cut, because the voice changes there. A view that finds a change at a
+ * frame adds evidence to this frame, and less evidence to the frames nearby. A cut needs evidence of at least
+ * `changeShare` times the number of views that contain the frame. Of several such frames close together, only the one
+ * with the most evidence is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

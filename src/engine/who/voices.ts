@@ -1,6 +1,5 @@
 // The models of diarization. The segmentation model finds the voices in each view, which is ten seconds of sound. The
-// embedding model converts the sound of a piece with one voice to an embedding. Embeddings of different views can be
-// compared.
+// embedding model converts the sound of one voice to an embedding. Embeddings of different views can be compared.
 
 import { basename } from 'node:path'
 import type { VoiceProfile } from '../models/catalogue.ts'
@@ -21,7 +20,7 @@ export type Voices = {
   embedder: Embedder
   /**
    * The PLDA model (probabilistic linear discriminant analysis), which removes most of the differences between
-   * embeddings of the same voice. Null if no PLDA model is installed for the embedding model.
+   * embeddings of the same voice. Null if none is installed for the embedding model.
    */
   plda: Plda | null
   profile: VoiceProfile

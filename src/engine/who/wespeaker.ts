@@ -1,5 +1,4 @@
-// Opens an embedding model: either WeSpeaker's ResNet34, which is published, or the model of the tests. Both models
-// have the same inputs and outputs, and both read Kaldi's filterbank features.
+// Opens an embedding model: WeSpeaker's ResNet34 or the model of the tests. Both read Kaldi's filterbank features.
 
 import { samplesPerFft } from '../audio.ts'
 import { modelFile } from '../models/installed-voices.ts'
@@ -12,10 +11,7 @@ import { openModel } from './model.ts'
 
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
-/**
- * The number of feature frames is rounded down to a multiple of this number, because a GPU needs extra time for each
- * new length.
- */
+/** The number of feature frames is rounded down to a multiple of this. A GPU needs extra time for each new length. */
 const framesStep = 25
 
 export function openWespeaker(runtime: Runtime, folder: string, device: Device): Embedder {
