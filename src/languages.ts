@@ -8,10 +8,7 @@ const whisper =
 
 const nineteen = 'ast ceb ckb ff ga ig kam kea ky lg luo nso ny om or umb wo xh zu'
 
-/**
- * Other codes that callers may use for a language, each with the code in `languages`. Javanese is `jv` in ISO 639, but
- * `jw` in Whisper.
- */
+/** Other codes that callers may use for a language. Javanese is `jv` in ISO 639, but `jw` in Whisper. */
 const aliases: Record<string, string> = { jv: 'jw' }
 
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
@@ -62,7 +59,7 @@ export function writtenWithoutSpaces(code: string): boolean {
 
 /**
  * Returns true for Thai, Lao, Khmer and Burmese. They have no spaces between words, and only a dictionary finds where a
- * word ends. (Chinese and Japanese are not in this list: each of their characters counts as a word.)
+ * word ends. In Chinese and Japanese, each character counts as a word.
  */
 export function needsWordBreaking(code: string): boolean {
   return ['th', 'lo', 'km', 'my'].includes(code)

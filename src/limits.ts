@@ -1,6 +1,5 @@
-// The limits that an operator cannot change, and the default quotas (`rates`). All values that an operator can change,
-// including the quotas, are settings in config/settings.ts. Most limits are in the files of the folder src/limits, one
-// file for each part of the program.
+// The limits that an operator cannot change, and the default quotas (`rates`). The values that an operator can change
+// are settings in config/settings.ts.
 
 import { accountLimits } from './limits/accounts.ts'
 import { apiLimits } from './limits/api.ts'
@@ -33,18 +32,17 @@ export const limits = {
   ...workerLimits,
 
   // Timeouts that apply while the server stops.
-  /** Time for which running requests and running webhook deliveries may continue after SIGTERM. */
+  /** Time for which running requests and webhook deliveries may continue after SIGTERM. */
   stopGraceMs: 10 * second,
   /** After SIGTERM, an upload is aborted if no bytes arrive for this time. */
   stopIdleMs: 1 * second,
 } as const
 
 /**
- * The rate limits, in requests per minute. `ip` limits the requests from one IP address to most routes. The limits
- * `service`, `accounts.create`, `sessions.create` and the limits of OAuth are also counted per IP address. All IPv6
- * addresses of a /64 network together count as one IP address. All other limits are counted per API key. All access
- * tokens of a grant together count as one key, and so do all sign-in sessions of an account. `events.open` is not a
- * rate but the maximum number of event streams that a caller has open at the same time.
+ * The rate limits, in requests per minute. `ip`, `service`, `accounts.create`, `sessions.create` and the limits of
+ * OAuth count per IP address. All IPv6 addresses of a /64 network count as one. The other limits count per API key. All
+ * access tokens of a grant count as one key, and all sign-in sessions of an account too. `events.open` is the maximum
+ * number of open event streams of a caller.
  */
 export const rates = {
   ip: 300,

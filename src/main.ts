@@ -1,5 +1,4 @@
-// The entry point of the program. Runs the command that the command line names. In a child process, runs the code of
-// this child process.
+// The entry point of the program. Runs the command that the command line names, or the code of a child process.
 
 import { runCommand } from './cli/command.ts'
 import { children, commands } from './cli/commands.ts'

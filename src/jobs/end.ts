@@ -11,9 +11,8 @@ import { type Failure, moveJob } from './moves.ts'
 
 /**
  * Completes a job in one transaction: charges the price, stores the transcript, and records the webhook event. Returns
- * null if the job is not in the state `processing`, or if `fence` is not the number of its last claim. A claim gives
- * the job to this server or to a worker on another machine. `stored` is the number of utterances that the database
- * already has.
+ * null if the state is not `processing`, or if `fence` is not the number of the last claim. A claim gives the job to
+ * this server or to a worker on another machine. `stored` is the number of utterances that the database already has.
  */
 export function completeJob(
   db: Db,

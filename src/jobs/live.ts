@@ -38,9 +38,9 @@ export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
   /**
-   * Running jobs, by their ids. A job gets an entry when a listener or utterances are added to it. While a listener
-   * follows an account, each job of any account that changes gets an entry. The entry is removed when the job ends. It
-   * is removed earlier if the last listener leaves and the entry has no utterances and no pending notification.
+   * Running jobs, by their ids. A job gets an entry when a listener or utterances are added to it. While any account
+   * has a listener, each changed job of every account gets an entry. The entry is removed when the job ends. It is
+   * removed earlier if the last listener leaves and the entry has no utterances and no pending notification.
    */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()

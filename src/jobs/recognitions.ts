@@ -57,7 +57,7 @@ export class Recognitions {
 
   /**
    * Continues a job in the state `processing`. A job that a worker on another machine may still hold goes to the engine
-   * at once, because the engine only waits for the worker. Any other job waits until the engine has free capacity.
+   * at once. The engine then only waits for this worker. Any other job waits until the engine has free capacity.
    */
   resume(job: Job): void {
     const { id: jobId, worker, fence, attempts } = job

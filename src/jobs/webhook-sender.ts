@@ -84,9 +84,9 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account,
-   * and each of them gets one slot at a time. Receivers whose last delivery timed out leave slots for new receivers.
-   * When a receiver has answered, these limits no longer hold for its waiting jobs.
+   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account.
+   * Each of them gets one slot at a time. Receivers whose last delivery timed out leave slots for new receivers. When a
+   * receiver has answered, these limits no longer hold for its waiting jobs.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing

@@ -12,10 +12,7 @@ export const accountLimits = {
   passwordLengthMax: 1024,
   emailLengthMax: 254,
   emailLocalBytesMax: 64,
-  /**
-   * Memory, in bytes, for the computation of one argon2id hash. The three passes of the computation take about 0.25 s
-   * on a small machine.
-   */
+  /** Memory, in bytes, for one argon2id hash. The three passes take about 0.25 s on a small machine. */
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
@@ -34,8 +31,8 @@ export const accountLimits = {
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
   /**
-   * Maximum balance of an account: ten billion dollars, or 3.6e15 units. JavaScript's numbers have all integers up to
-   * 9e15, so all sums of money are exact.
+   * Maximum balance of an account: ten billion dollars, or 3.6e15 units. JavaScript has all integers up to 9e15, so all
+   * sums of money are exact.
    */
   balanceCentsMax: 1_000_000_000_000,
   firstCreditCents: 10_000,
@@ -46,10 +43,7 @@ export const accountLimits = {
   /** Time in which a client must exchange the authorization code of a grant for tokens. */
   codeTtlMs: 1 * minute,
   accessTokenTtlMs: 1 * hour,
-  /**
-   * Lifetime of a refresh token. When a client uses a refresh token, it gets another refresh token with the same
-   * lifetime.
-   */
+  /** Lifetime of a refresh token. A client that uses a refresh token gets a new one with the same lifetime. */
   refreshTokenTtlMs: 30 * day,
   /** Maximum number of OAuth grants of one account. */
   grantsMax: 50,

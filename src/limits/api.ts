@@ -1,4 +1,4 @@
-// The limits of requests to the API, of the tools that assistants call over MCP, and of the operator's page.
+// The limits of requests to the API, of the tools over MCP, and of the operator's page.
 
 import { day, hour, KB, MB, minute, second } from './units.ts'
 
@@ -20,10 +20,7 @@ export const apiLimits = {
   urlLengthMax: 2048,
   filenameLengthMax: 255,
   speakerCountMax: 50,
-  /**
-   * Maximum number of channels that are transcribed one by one. Each channel takes as long as a recording with a single
-   * channel.
-   */
+  /** Maximum number of channels that are transcribed one by one. Each channel takes as long as a whole recording. */
   splitChannelsMax: 8,
   promptLengthMax: 1000,
   vocabularyTermsMax: 100,
@@ -37,26 +34,26 @@ export const apiLimits = {
   pageSizeDefault: 50,
   idempotencyKeyLengthMax: 255,
   idempotencyRetryAfterMs: 1 * second,
-  /** Maximum number of stored replies that one run of the sweep deletes. Deleting 1,000 replies takes about 16 ms. */
+  /**
+   * Maximum number of stored replies that one sweep (a periodic task) deletes. Deleting 1,000 replies takes about 16
+   * ms.
+   */
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
-   * A response of the OpenAI-compatible endpoints may wait for a job. After this time, the server begins to send
-   * keep-alive bytes. The time must be shorter than a minute, because most proxies close a connection that is idle for
-   * a minute.
+   * A response of the OpenAI-compatible endpoints may wait for a job. After this time, the server sends keep-alive
+   * bytes. Most proxies close a connection that is idle for a minute.
    */
   answerQuietMs: 30 * second,
   /** Interval of the keep-alive bytes of a response of the OpenAI-compatible endpoints. */
   answerBeatMs: 15 * second,
 
   // Limits of the tools that assistants call over MCP.
-  /**
-   * Maximum time for which a tool waits for a job. This time must be below 60 s, which is the timeout of MCP clients.
-   */
+  /** Maximum time for which a tool waits for a job. MCP clients have a timeout of 60 s. */
   toolWaitMs: 45 * second,
   /**
-   * Time after which the idle timeout of a connection applies again while the response of a tool is sent. This time is
-   * longer than `toolWaitMs`, so the timeout closes only the connection of a client that does not read.
+   * Pause of the idle timeout of a connection while the response of a tool is sent. It is longer than `toolWaitMs`, so
+   * the timeout closes only the connection of a client that does not read.
    */
   toolAnswerMs: 1 * minute,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */
@@ -68,10 +65,7 @@ export const apiLimits = {
   hourMs: 1 * hour,
   /** Number of hours in the charts of the operator's page. */
   shownHours: 24,
-  /**
-   * Period of the totals in the list of accounts on the operator's page. The period ends now. For each account, the
-   * totals are the number of jobs, the length of the transcribed audio, and the charged amount of money.
-   */
+  /** Period of the totals in the list of accounts on the operator's page. The period ends now. */
   shownAccountsMs: 30 * day,
   shownAccounts: 100,
   /** Maximum number of requests in the request log, which is in memory. */

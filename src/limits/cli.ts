@@ -7,14 +7,13 @@ export const commandLimits = {
   /** Number of bytes that `steno doctor` writes to measure the speed of the disk. */
   diskProbeBytes: 32 * MB,
   /**
-   * Minimum speed of the disk, in bytes a second. A slower disk would limit the speed of concurrent uploads. In this
-   * case, `steno doctor` reports a problem.
+   * Minimum speed of the disk, in bytes a second. `steno doctor` reports a slower disk, which would limit concurrent
+   * uploads.
    */
   diskBytesPerSecondMin: 10 * MB,
   healthTimeoutMs: 5 * second,
 
-  // Limits of five things: the signals that end a command, the files of the command `transcribe`, the output of all
-  // commands, the command `watch`, and the command `upgrade`.
+  // Limits of other commands.
   /** Maximum time between two signals that count as one signal. */
   sameSignalMs: 500,
   /** Maximum length of a file name in bytes, on almost all file systems. */

@@ -6,49 +6,40 @@ export const engineLimits = {
   // Limits of the engine.
   /**
    * The nice value (CPU priority) of an engine process, and of the process that decodes media for the engine. The
-   * server has the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value
-   * 19. If such a process also had the nice value 10, three inspections of hostile files would halve the speed of every
-   * engine.
+   * server has the nice value 0, and gets the CPU first. A process that inspects a media file has 19. With 10, three
+   * inspections of hostile files would halve the speed of every engine.
    */
   engineNice: 10,
   engineLoadMs: 10 * minute,
   /**
-   * An engine process that has a job is killed if it sends no progress report for this time. One pass of a large model
-   * may take half a minute.
+   * An engine process with a job is killed after this time without a progress report. One pass of a large model may
+   * take half a minute.
    */
   engineStallMs: 5 * minute,
-  /**
-   * Interval at which the server looks for engine processes that SIGSTOP has stopped. The server kills such a process.
-   */
+  /** Interval at which the server looks for engine processes that SIGSTOP has stopped, and kills them. */
   engineLookMs: 5 * second,
   /** Number of jobs after which an engine process is replaced, because libraries may leak memory. */
   engineJobsMax: 100,
   engineTriesMax: 2,
   /**
-   * Pause before the second attempt to load a model, after the first attempt failed. Further pauses grow exponentially
-   * up to `engineRetryMsMax`.
+   * Pause after the first failed attempt to load a model. Further pauses grow exponentially up to `engineRetryMsMax`.
    */
   engineRetryMs: 5 * second,
   engineRetryMsMax: 5 * minute,
-  /**
-   * Interval of the progress reports of an engine. With each report, the engine also reads the messages of the server.
-   */
+  /** Interval of the progress reports of an engine. With each report, the engine also reads messages of the server. */
   engineReportEveryMs: second / 4,
-  /**
-   * Maximum number of files that the command `transcribe` transcribes at the same time. The windows of these files are
-   * decoded together.
-   */
+  /** Maximum number of files that the command `transcribe` transcribes together. */
   jointFilesMax: 16,
   /**
-   * Maximum total duration of the files that the command `transcribe` transcribes at the same time. A longer file is
+   * Maximum total duration of the files that the command `transcribe` transcribes together. A longer file is
    * transcribed alone.
    */
   jointMsMax: 4 * minute,
   /** Maximum number of utterances in one message of an engine process. */
   enginePartUtterances: 100,
   /**
-   * Maximum memory, in bytes, for the attention keys and values of all windows that are decoded in one batch. `cpu` is
-   * for a model on a CPU, and `gpu` is for a model on a GPU.
+   * Maximum memory, in bytes, for the attention keys and values of one batch. `cpu` and `gpu` name the device of the
+   * model.
    */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 

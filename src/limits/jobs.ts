@@ -8,17 +8,16 @@ export const jobLimits = {
   /** Maximum number of concurrent inspections of media files. Further jobs wait. */
   inspectionsMax: 4,
   /**
-   * Minimum and maximum of the pause after a failed inspection of a media file, for example because the file is
-   * damaged. During this pause, no further inspection of a file of the same account starts. A failed inspection costs
-   * the account nothing. Without the pause, an account could keep the server busy with damaged files.
+   * Minimum and maximum of the pause after a failed inspection of a media file. During the pause, no inspection for the
+   * same account starts. A failed inspection is not charged, so an account could otherwise keep the server busy with
+   * damaged files.
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
   /**
-   * Some requests wait for changes of a job, for example event streams. A change of the state or the progress of the
-   * job is reported to such a request at most once in this time. Utterances and the end of the job are reported at
-   * once.
+   * Minimum interval between two reports of a job's state or progress to a waiting request, such as an event stream.
+   * Utterances and the end of the job are reported at once.
    */
   liveEveryMs: 1 * second,
   /** Interval of the comments that keep an event stream open while it has no events. */
@@ -27,10 +26,7 @@ export const jobLimits = {
   streamRetryMs: 2 * second,
   /** Maximum time, in seconds, that a request waits for the end of a job. */
   waitSeconds: { default: 0, min: 0, max: 60 },
-  /**
-   * One sweep (a periodic task) removes the media files of at most this number of ended jobs, and of at most this
-   * number of deleted jobs. The next sweep continues with other jobs.
-   */
+  /** Maximum number of ended jobs, and of deleted jobs, whose media files one sweep (a periodic task) removes. */
   mediaRemovalsMax: 1000,
   /** Maximum number of old jobs that one sweep (a periodic task) deletes. */
   jobRemovalsMax: 100,

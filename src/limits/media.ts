@@ -4,34 +4,24 @@ import { MB, minute, second } from './units.ts'
 
 export const mediaLimits = {
   mediaRedirectsMax: 5,
-  /**
-   * Timeout of the inspection of a media file. This time is long, because a busy engine has a higher CPU priority than
-   * an inspection.
-   */
+  /** Timeout of the inspection of a media file. It is long, because a busy engine has a higher CPU priority. */
   mediaInspectMs: 25 * minute,
   /** A child process that decodes a media file is killed if it sends no message for this time. */
   mediaStallMs: 2 * minute,
-  /**
-   * Interval at which the server retries to start the media program if the system has no free file descriptor, process
-   * or memory.
-   */
+  /** Interval at which the server retries to start the media program while the system lacks a resource. */
   mediaStartRetryMs: second / 4,
-  /**
-   * The nice value of an inspection. This value is the lowest CPU priority, so that an inspection hardly slows down an
-   * engine.
-   */
+  /** The nice value of an inspection. It is the lowest CPU priority, so an inspection hardly slows down an engine. */
   mediaInspectNice: 19,
   /** Maximum CPU time to open a media file. Without this limit, a file with 100,000 tags would need minutes. */
   mediaOpenCpuMs: 20 * second,
   /**
-   * Maximum CPU time of a whole inspection of a media file. Ten hours of audio need up to 30 s, if the lengths of its
-   * packets are wrong.
+   * Maximum CPU time of a whole inspection. Ten hours of audio need up to 30 s if the lengths of its packets are wrong.
    */
   mediaInspectCpuMs: 2 * minute,
   mediaDecodeCpuMs: 30 * minute,
   /**
-   * Maximum number of packets that cannot be decoded in the first half minute of sound. A file with more such packets
-   * is refused.
+   * Maximum number of packets in the first half minute of sound that cannot be decoded. A file with more of them is
+   * refused.
    */
   mediaDamagedPacketsMax: 2000,
   /** Memory that a media child process may allocate. FFmpeg's index of a film of ten hours takes about 150 MB. */
@@ -42,20 +32,19 @@ export const mediaLimits = {
    */
   mediaProbeBytes: 32 * MB,
   /**
-   * Interval of the heartbeat of a child process that decodes a media file. The heartbeat is sent only when there is no
-   * other message to send.
+   * Interval of the heartbeat of a child process that decodes a media file. It is sent only if there is no other
+   * message.
    */
   mediaAliveEveryMs: 1 * second,
   /**
-   * Margin for the decoded sound of a file. A file that is longer than the maximum duration is already refused before
-   * it is decoded. A job fails if the decoded sound is longer than the maximum duration plus this margin. Only a file
-   * with wrong timestamps has so much sound.
+   * A job fails if the decoded sound is longer than the maximum duration plus this margin. Only a file with wrong
+   * timestamps has so much sound, because a longer file is refused before it is decoded.
    */
   mediaMarginMs: 1 * minute,
   /**
-   * The inspection measures the duration of a file. The decoded sound may be longer or shorter by `mediaToleranceMs`
-   * plus the share `mediaToleranceShare` of this duration. In 450 damaged files of two minutes, the sound was at most
-   * 4 s longer and at most 12 s shorter.
+   * Tolerance between the duration of the decoded sound and the measured duration, in addition to
+   * `mediaToleranceShare`. In 450 damaged files of two minutes, the sound was at most 4 s longer and at most 12 s
+   * shorter.
    */
   mediaToleranceMs: 10 * second,
   /** The part of the tolerance that grows with the duration, as a share of the duration. */

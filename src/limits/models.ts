@@ -3,11 +3,11 @@
 import { MB, minute } from './units.ts'
 
 export const modelLimits = {
-  /** Timeout of the child process that copies a model and converts its weights to the compact form (8-bit weights). */
+  /** Timeout of the child process that copies a model with its weights in the compact form (8-bit weights). */
   compactCopyMs: 30 * minute,
   /**
-   * The download of a model file fails after this many attempts in a row that did not make the partial file longer than
-   * it had been before. It also fails if the complete file had a wrong hash this many times.
+   * The download of a model file fails after this many attempts in a row that do not make the partial file longer than
+   * before. It also fails if the complete file had a wrong hash this many times.
    */
   pullTriesMax: 5,
   /** Interval at which a process checks whether another process has finished downloading the same model. */
@@ -15,8 +15,8 @@ export const modelLimits = {
   /** Maximum length of the header of a safetensors file. A file with a longer header is refused as damaged. */
   tensorHeaderBytesMax: 100 * MB,
   /**
-   * Number of bytes of weights that are read between two runs of the garbage collector. This number limits the memory
-   * that a conversion of a model needs.
+   * Number of bytes of weights that are read between two runs of the garbage collector. It limits the memory of a
+   * conversion.
    */
   tensorGarbageBytesMax: 64 * MB,
 } as const

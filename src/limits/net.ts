@@ -4,27 +4,20 @@ import { KB, second } from './units.ts'
 
 export const netLimits = {
   // Limits of outgoing requests: downloads and webhooks.
-  /**
-   * Timeout of the DNS look-up, the connection and the TLS handshake together. The timeout starts again at each
-   * redirect.
-   */
+  /** Timeout of the DNS look-up, the connection and the TLS handshake together. It starts again at each redirect. */
   connectTimeoutMs: 15 * second,
   /** Timeout of a DNS look-up, including all its attempts. */
   resolveTimeoutMs: 5 * second,
   /** Timeout of one attempt of a DNS look-up at one name server. */
   resolveTryMs: 2 * second,
   resolveTriesMax: 2,
-  /**
-   * Maximum number of concurrent DNS look-ups of all accounts. The look-ups of a single account can use only a part of
-   * this number.
-   */
+  /** Maximum number of concurrent DNS look-ups of all accounts. A single account can use only a part of it. */
   resolvesMax: 512,
   /** Time for which the server remembers that no address was found for a host name. */
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
   /**
-   * If a connection to one IP address of a host is not open after this time, a connection to the next IP address of the
-   * host is started in parallel.
+   * A connection to the next IP address of a host is started in parallel when the last one is not open after this time.
    */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
@@ -48,8 +41,8 @@ export const netLimits = {
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
   /**
-   * Pause before the next attempt of an interrupted download, if the last attempt added at least `downloadFurtherBytes`
-   * bytes to the file. Each consecutive attempt that adds fewer bytes doubles the pause.
+   * Pause before the next attempt of an interrupted download. Each consecutive attempt that adds fewer than
+   * `downloadFurtherBytes` bytes to the file doubles the pause.
    */
   downloadRetryPauseMs: 1 * second,
   /** Maximum number of compressions of the body of a response, one inside the other. */

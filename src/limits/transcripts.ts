@@ -13,13 +13,13 @@ export const transcriptLimits = {
 
   // Limits of stored transcripts.
   /**
-   * Maximum number of utterances that one transaction stores. Ten hours of speech have about 10,000 utterances, so they
-   * are stored in about 100 transactions. Between these transactions, the server can answer requests.
+   * Maximum number of utterances that one transaction stores. The server answers requests between these transactions.
+   * Ten hours of speech have about 10,000 utterances, or 100 transactions.
    */
   storedUtterancesPerPiece: 100,
   /**
-   * The utterances of a long transcript are stored in several transactions. Each time this number of transactions has
-   * run, the server moves the write-ahead log into the database file.
+   * Long transcripts are stored in several transactions. After this many of them, the server moves the write-ahead log
+   * into the database file.
    */
   storedPiecesPerDrain: 8,
   /** Pause before each transaction with a part of a long transcript, so that the server can answer requests. */
@@ -27,16 +27,16 @@ export const transcriptLimits = {
 
   // Limits of search and edits.
   /**
-   * Maximum size of the request body of an edit. This limit is larger than `bodyBytesMax`, so that a body with a text
-   * that is too long reaches the check of the fields, whose error names the field of this text.
+   * Maximum size of the request body of an edit. It is larger than `bodyBytesMax`, so that a text that is too long
+   * reaches the check of the fields. The error of this check names the field.
    */
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,
   editedTextLengthMax: 10_000,
   /**
-   * The maximum size of an edited transcript is `editedSizesMax` times the size of the original transcript, plus
-   * `editedBytesMore`. The size is that of the JSON of all utterances, without the names of the speakers. One utterance
-   * with a text of the maximum length has up to about `editedBytesMore` bytes.
+   * The maximum size of an edited transcript is `editedSizesMax` times the original size, plus `editedBytesMore`. The
+   * size is that of the JSON of all utterances. One utterance with a text of the maximum length has up to about
+   * `editedBytesMore` bytes.
    */
   editedSizesMax: 3,
   editedBytesMore: 1 * MB,
@@ -45,35 +45,30 @@ export const transcriptLimits = {
   indexedWordsPerPiece: 500,
   /** Maximum number of utterances that one transaction removes from the search index. */
   removedUtterancesPerPiece: 50,
-  /**
-   * Maximum number of pages of the search index that one transaction writes while SQLite merges segments of the index.
-   */
+  /** Maximum number of pages of the search index that one transaction writes during a merge of its segments. */
   mergedPagesPerPiece: 12,
-  /** Pause between two transactions of the indexer. During this pause, the server can answer requests. */
+  /** Pause between two transactions of the indexer. The server can answer requests during the pause. */
   indexPauseMs: 5,
   /**
-   * A turn of the indexer is one or two transactions. After this number of turns, the indexer moves the write-ahead log
-   * into the database file. In ten turns, the write-ahead log grows to at most 4 MB. A larger log would be moved by
-   * SQLite itself, which blocks the event loop.
+   * A turn of the indexer is one or two transactions. After this many turns, the indexer moves the write-ahead log into
+   * the database file. In ten turns, the log grows to at most 4 MB. SQLite would block the event loop to move a larger
+   * log.
    */
   indexTurnsPerDrain: 10,
-  /**
-   * Pause after a purge that removed deleted transcripts from the search index, as a multiple of the duration of the
-   * purge.
-   */
+  /** Pause after a purge of deleted transcripts from the search index, as a multiple of the duration of the purge. */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
   /** Maximum number of words in a search query. A longer query finds nothing. */
   searchWordsMax: 200,
   /**
-   * Number of utterances at which one part of the search index of an account is full. Newer transcripts then go into
-   * another part. With this size, a merge of the index blocks the event loop for at most 6 ms.
+   * Maximum number of utterances in one part of an account's search index. Newer transcripts then go into another part.
+   * With this size, a merge of the index blocks the event loop for at most 6 ms.
    */
   searchPartUtterances: 65_536,
   /**
-   * Maximum number of hits that a search in the order `best` ranks. If there are more hits, only the newest ones are
-   * ranked. Ranking 1000 hits takes about 30 ms.
+   * Maximum number of hits that a search in the order `best` ranks: the newest ones. Ranking 1000 hits takes about 30
+   * ms.
    */
   searchRankedMax: 1000,
   /** Number of characters at the start of a hit in which the ranking counts the words of the query. */

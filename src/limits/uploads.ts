@@ -7,12 +7,12 @@ export const uploadLimits = {
   /** Maximum number of concurrent uploads of one account. Each upload needs three file descriptors. */
   uploadsInFlightMax: 256,
   /**
-   * Minimum time for which an upload stays valid after the end of its PUT. If STENO_UPLOAD_TTL is shorter, the minimum
-   * is STENO_UPLOAD_TTL.
+   * Minimum time for which an upload stays valid after the end of its PUT. The minimum is STENO_UPLOAD_TTL if that is
+   * shorter.
    */
   uploadKeptMs: 15 * minute,
   uploadRetryAfterMs: 1 * second,
-  /** Number of received bytes after which the free disk space and the quota of the account are checked again. */
+  /** Number of received bytes after which the free disk space and the account's quota are checked again. */
   uploadCheckBytes: 16 * MB,
   /** Maximum number of expired uploads whose files one sweep (a periodic task) removes. */
   uploadRemovalsMax: 1000,

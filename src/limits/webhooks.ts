@@ -11,22 +11,19 @@ export const webhookLimits = {
   /** Maximum number of concurrent deliveries to receivers whose last delivery timed out, over all jobs. */
   webhooksSilentMax: 160,
   /**
-   * Number of timeouts in a row after which a circuit breaker opens. Each pair of an account and a host has its own
-   * circuit breaker.
+   * Number of timeouts in a row after which a circuit breaker opens. Each account has its own circuit breaker for each
+   * host.
    */
   webhookTimeoutsMax: 10,
-  /**
-   * Time for which an open circuit breaker skips deliveries. After this time, the circuit breaker allows one delivery
-   * as a test.
-   */
+  /** Time for which an open circuit breaker skips deliveries. After this time, it allows one delivery as a test. */
   webhookSkippedMs: 1 * minute,
   /** Time since the last delivery to a receiver after which the server forgets whether this receiver answers. */
   webhookReceiversKeptMs: 1 * hour,
-  /** Number of the last events that a new process reads, at most, to find the receivers that answered lately. */
+  /** Maximum number of events that a new process reads to find the receivers that answered lately. */
   webhookEventsReadMax: 10_000,
   /**
-   * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so
-   * the last of five retries is sent about 23 hours after the first attempt.
+   * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long. The
+   * last of five retries is sent about 23 hours after the first attempt.
    */
   webhookRetryMs: 4 * minute,
   webhookRetryFactor: 4,

@@ -1,5 +1,4 @@
-// Decodes a media file to mono samples at 16 kHz. If the caller takes the decoded samples slowly, the decoder waits for
-// the caller (backpressure).
+// Decodes a media file to mono samples at 16 kHz. The decoder waits for a slow caller (backpressure).
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'
@@ -11,16 +10,16 @@ export type DecodeOptions = SpawnOptions & {
   /** The number of the channel to decode, counted from 1. If it is missing, the mix of all channels is decoded. */
   channel?: number | undefined
   /**
-   * The duration that the inspection measured. A job of the server is charged for this duration. If it is missing, the
-   * duration of the decoded sound is not compared with it.
+   * The duration that the inspection measured. If it is missing, the length of the decoded sound is not checked against
+   * it.
    */
   measuredMs?: number | undefined
 }
 
 /**
- * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded, or if it has more sound than
- * is allowed or much more than was measured. If the signal is aborted, throws the reason of the signal. If the caller
- * stops reading before the end, the child process that decodes the file is killed.
+ * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded, or has more sound than was
+ * allowed or measured. Throws the reason of the signal if it is aborted. If the caller stops reading early, the child
+ * process is killed.
  */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
   const { channel = 0, durationMsMax, measuredMs } = options
@@ -32,8 +31,7 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
       samples += next.value.length / Float32Array.BYTES_PER_ELEMENT
       if (samples > samplesMax(durationMsMax)) throw new JobFailure('PROCESSING_ERROR')
       if (differenceMs(samples, measuredMs) > 0) throw tooMuchSound()
-      // The bytes are copied to the start of a new buffer, because a Float32Array must begin at a multiple of four
-      // bytes.
+      // The bytes are copied, because a Float32Array must begin at a multiple of four bytes of its buffer.
       yield new Float32Array(next.value.slice().buffer)
     }
   } finally {
@@ -47,7 +45,7 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
 
 /**
  * Returns how much longer the decoded sound is than was measured, in milliseconds. The result is negative for shorter
- * sound, and 0 if the lengths are about the same or nothing was measured.
+ * sound, and 0 within the tolerance.
  */
 function differenceMs(samples: number, measuredMs = msOf(samples)): number {
   const tolerance = limits.mediaToleranceMs + limits.mediaToleranceShare * measuredMs
@@ -60,8 +58,8 @@ function msOf(samples: number): number {
 }
 
 /**
- * Returns the error for a file whose decoded sound is much longer than the measured duration. The only cause is wrong
- * timestamps in the file.
+ * Returns the error for a file with much more decoded sound than measured. Wrong timestamps in the file are the only
+ * cause.
  */
 function tooMuchSound(): JobFailure {
   const message = 'The times in the file are wrong: it has much more sound than they say.'

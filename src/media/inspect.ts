@@ -48,8 +48,8 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
 }
 
 /**
- * Checks the result that the child process sent. A hostile file may have taken control of the child process, so any
- * value is possible. Returns null if a field is missing or has an invalid value.
+ * Checks the result that the child process sent. A hostile file may control the child process, so any value is
+ * possible. Returns null if a field is missing or invalid.
  */
 export function readInspection(result: unknown): Inspection | null {
   const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>

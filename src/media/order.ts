@@ -15,10 +15,7 @@ export type MediaOrder = {
   channel: number
 }
 
-/**
- * Returns the command-line arguments for the media program. The file native/media/main.c defines the names of these
- * arguments.
- */
+/** Returns the command-line arguments for the media program. native/media/main.c defines their names. */
 export function argumentsOf(order: MediaOrder): string[] {
   const inspectedMax = (order.durationMsMax / 1000) * sampleRate
   const numbers = {

@@ -1,11 +1,11 @@
 // Finds the media program (native/media), the only part of steno that contains FFmpeg. FFmpeg has the LGPL licence, so
-// users must be able to replace FFmpeg: the setting STENO_MEDIA is the path of another build of the media program.
+// users must be able to replace it: the setting STENO_MEDIA is the path of another build.
 
 import { findCarried } from '../base/carried.ts'
 
 /**
- * Returns the path of the media program. `chosen` is the value of the setting STENO_MEDIA. If it is null, the media
- * program that steno contains is used.
+ * Returns the path of the media program. `chosen` is the setting STENO_MEDIA. If it is null, the built-in media program
+ * is used.
  */
 export function findProgram(chosen: string | null): string {
   const carried = chosen ?? findCarried(`native/${process.platform}-${process.arch}/steno-media`)

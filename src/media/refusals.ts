@@ -1,13 +1,9 @@
-// The reasons for which the media program refuses a media file. The media program sends only the name of a reason. The
-// process that started the media program takes the message for the caller from this table. A hostile file may have
-// taken control of the media program, so the media program must not choose the message.
+// The reasons for which the media program refuses a media file. The media program sends only the name of a reason. A
+// hostile file may have taken control of it, so it must not choose the message for the caller.
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 
-/**
- * The error code and the message for each reason why a media file is refused. If a reason has no `message`, the default
- * message of its error code is used.
- */
+/** The error code and the message for each reason. The default message is that of the error code. */
 const refusals = {
   'not-media': { code: 'INVALID_MEDIA_FORMAT' },
   'no-audio': { code: 'INVALID_MEDIA_FORMAT', message: 'The file has no audio track.' },

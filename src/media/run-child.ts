@@ -1,5 +1,4 @@
-// Runs the media program on one file, in a child process. Reads the messages of the child process, and makes sure that
-// the child process ends.
+// Runs the media program on one file in a child process, and reads its messages.
 
 import { log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -12,8 +11,8 @@ import { checkBegin, type Message, readMessages } from './wire.ts'
 
 export type Bounds = {
   /**
-   * The maximum time between two messages of the child process, in milliseconds. The child process is killed if no
-   * message arrives in this time.
+   * The maximum time between two messages of the child process, in milliseconds. After this time, the child process is
+   * killed.
    */
   stallMs: number
   /** The maximum CPU time until the child process has opened the media file, in milliseconds. */
@@ -28,10 +27,7 @@ export type Bounds = {
 export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
-  /**
-   * The path of another build of the media program. If it is null or missing, the media program that steno contains is
-   * used.
-   */
+  /** The path of another build of the media program. If it is null or missing, the built-in media program is used. */
   mediaProgram?: string | null
   bounds?: Partial<Bounds>
 }
@@ -47,8 +43,8 @@ const defaultBounds: Bounds = {
 }
 
 /**
- * Starts the media program on a file. Yields each block of samples that the media program sends, and then returns the
- * result of the operation. The child process has always exited when the generator ends.
+ * Starts the media program on a file. Yields each block of samples that it sends, and then returns the result of the
+ * operation. The child process has always exited when the generator ends.
  */
 export async function* runChild(
   { operation, channel }: Work,
@@ -96,7 +92,7 @@ export async function* runChild(
     signal.removeEventListener('abort', kill)
     kill()
     await child.exited
-    // Discards the messages that the child process sent and that were not read.
+    // Discards the messages that were not read.
     await messages.return(undefined)
   }
 }

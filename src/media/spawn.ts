@@ -1,4 +1,4 @@
-// Starts the media program (the program that reads media files with FFmpeg) as a child process, for one media file.
+// Starts the media program, which reads a media file with FFmpeg, as a child process.
 
 import { closeSync, openSync } from 'node:fs'
 import { unpackCarried } from '../base/carried.ts'
@@ -12,10 +12,7 @@ import { findProgram } from './program.ts'
 /** The error codes of a system call that fails because the system has no free file descriptor, process or memory. */
 const exhaustedCodes = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])
 
-/**
- * Starts the child process. If the system has no free file descriptor, process or memory, tries again for at most
- * `waitMs` milliseconds.
- */
+/** Starts the child process. Tries again for at most `waitMs` milliseconds if the system lacks a resource. */
 export async function startWhenPossible(
   mediaProgram: string | null,
   args: string[],
@@ -40,17 +37,14 @@ export async function startWhenPossible(
 
 class Exhausted extends Error {}
 
-/**
- * Throws `Exhausted` if the error means that the system lacks a resource. The caller can then try again, because other
- * work may free the resource. Does nothing for any other error.
- */
+/** Throws `Exhausted` if the error means that the system lacks a resource. The caller can then try again. */
 function throwIfExhausted(error: unknown): void {
   if (exhaustedCodes.has(Object(error).code)) throw new Exhausted('exhausted', { cause: error })
 }
 
 /**
- * Starts the child process. The child process inherits no environment, working folder or file descriptor of this
- * process, except the media file as its stdin.
+ * Starts the child process. It inherits no environment, working folder or file descriptor, except the media file as its
+ * stdin.
  */
 function start(mediaProgram: string | null, args: string[], path: string) {
   const file = open(path)
@@ -71,8 +65,8 @@ function start(mediaProgram: string | null, args: string[], path: string) {
 }
 
 /**
- * Throws the error with which a job fails if the media program cannot be started. Throws `Exhausted` instead if the
- * system lacks a resource.
+ * Throws the error of a job whose media program cannot be started. Throws `Exhausted` instead if the system lacks a
+ * resource.
  */
 function refuse(error: unknown): never {
   throwIfExhausted(error)

@@ -1,14 +1,10 @@
-// The protocol between the media program (native/media) and its parent process, such as the server or an engine
-// process. The parent process passes an order in the arguments of the media program. The media program sends messages
-// on stdout. Each message has a kind, a length and a body. The parent process checks every message, because a hostile
+// The protocol between the media program (native/media) and its parent process. The parent passes an order in the
+// arguments of the media program, which sends messages on stdout. The parent checks every message, because a hostile
 // media file may have taken control of the media program.
 
 import { limits } from '../limits.ts'
 
-/**
- * The version of this protocol. The first message of the media program contains the version that the media program
- * uses.
- */
+/** The version of this protocol, which the first message of the media program contains. */
 const protocolVersion = '1'
 
 export type DecodeResult = {
@@ -27,36 +23,27 @@ export function samplesMax(durationMsMax: number): number {
 }
 
 /**
- * The kinds of messages. `begin` is the first message and contains the version of the protocol. `samples` contains
- * sound. `alive` shows that the media program is still running when it has nothing else to send. `end` contains the
- * result.
+ * The kinds of messages. `begin` is the first message, with the version of the protocol. `samples` contains sound, and
+ * `end` contains the result. `alive` is a heartbeat.
  */
 export const kinds = { samples: 1, alive: 2, end: 3, begin: 4 } as const
 type Kind = keyof typeof kinds
 
-/**
- * The length of a message's header, in bytes. The header contains a magic number, the kind of the message and the
- * length of the body.
- */
+/** The length of a message's header, in bytes: a magic number, the kind of the message, and the length of the body. */
 export const headerBytes = 8
 const mark = 0x5354
 const bodyBytesMax = 64 * 1024
 
 export type Message = { kind: Kind; body: Uint8Array }
 
-/**
- * Throws an error if the message is not a `begin` message, or if its version of the protocol is not `protocolVersion`.
- */
+/** Throws an error if the message is not a `begin` message with the version `protocolVersion`. */
 export function checkBegin({ kind, body }: Message): void {
   const version = new TextDecoder().decode(body)
   if (kind !== 'begin' || version !== protocolVersion)
     throw new Error(`the media program does not speak version ${protocolVersion} of the protocol`)
 }
 
-/**
- * Yields the messages in the output of the media program. Throws an error if the output is not a sequence of complete
- * messages.
- */
+/** Yields the messages in the output of the media program. Throws an error if a message is incomplete or invalid. */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   let rest = new Uint8Array(0)
   for await (const chunk of chunks) {

@@ -1,5 +1,5 @@
-// Decides to which IP addresses a request to a URL of a caller may connect: addresses of the public internet, and
-// addresses in networks that the operator has allowed.
+// Decides to which IP addresses a request to a URL of a caller may connect: those of the public internet, and those
+// that the operator has allowed.
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -7,8 +7,7 @@ import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.t
 
 /**
  * The ranges of IP addresses that do not belong to the public internet. For IPv6, only ranges inside `globalIpv6` are
- * listed. An IPv6 address outside `globalIpv6` is never public, unless it is a NAT64 address that leads to a public
- * IPv4 address.
+ * listed. Outside of it, only NAT64 addresses of public IPv4 addresses are public.
  */
 const special = {
   ipv4: netsOf([
@@ -44,18 +43,16 @@ const special = {
 const globalIpv6 = netsOf(['2000::/3'])
 
 /**
- * Returns true if a request to a URL of a caller may connect to this IP address. `allowNets` lists the networks that
- * the operator has allowed, and an address in one of them is always allowed. Any other address is allowed if it belongs
- * to the public internet and is not an address of this machine. `own` lists the addresses of this machine. Returns
- * false for a text that is not an IP address.
+ * Returns true if a request to a URL of a caller may connect to this IP address. An address in `allowNets` is always
+ * allowed. Any other address must be public and not in `own`, the addresses of this machine. Returns false for a text
+ * that is not an IP address.
  */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)
 }
 
 /**
- * Returns the IP addresses of this machine. A connection to one of these addresses must be checked here, because it
- * does not pass through the machine's firewall.
+ * Returns the IP addresses of this machine. A connection to one of them does not pass through the machine's firewall.
  */
 function ownAddresses(): Nets {
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])
@@ -70,10 +67,7 @@ function isPublic(address: string): boolean {
   return globalIpv6.has(plain) && !special.ipv6.has(plain)
 }
 
-/**
- * Returns true if `nets` contains the IP address. A NAT64 address leads to an IPv4 address, so the function also
- * returns true if `nets` contains this IPv4 address.
- */
+/** Returns true if `nets` contains the IP address, or the IPv4 address to which a NAT64 address leads. */
 export function isListed(address: string, nets: Nets): boolean {
   const plain = plainAddress(address)
   const behind = behindNat64(plain)
@@ -87,8 +81,7 @@ export function literalAddress(url: URL): string | null {
 }
 
 /**
- * Returns the IPv4 address to which a NAT64 address (64:ff9b::/96) leads: its last 32 bits. Returns null if the address
- * is not a NAT64 address.
+ * Returns the IPv4 address in the last 32 bits of a NAT64 address (64:ff9b::/96). Returns null for any other address.
  */
 function behindNat64(address: string): string | null {
   if (isIP(address) !== 6) return null

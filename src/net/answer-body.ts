@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * The body of a response is stalled if fewer than `bytesMin` bytes arrive within `stallMs` milliseconds while the
- * reader waits for bytes.
+ * A response has stalled if fewer than `bytesMin` bytes arrive within `stallMs` milliseconds. Only the time in which
+ * the reader waits for bytes counts.
  */
 export type Stall = { stallMs: number; bytesMin: number }
 

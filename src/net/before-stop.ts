@@ -1,6 +1,6 @@
 /**
- * Returns the result of `promise`, or throws its error. Returns null if `stop` is already aborted, or is aborted first.
- * A later error of the promise has no effect.
+ * Returns the result of `promise`, or throws its error. Returns null if `stop` is aborted first. A later error of the
+ * promise has no effect.
  */
 export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
   if (stop.aborted) {

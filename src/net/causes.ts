@@ -1,5 +1,5 @@
 // Messages for callers about a web address from which no complete file can be downloaded. A message names the cause,
-// but it never contains an address of the internal network.
+// but never an address of the internal network.
 
 import { STATUS_CODES } from 'node:http'
 import { limits } from '../limits.ts'

@@ -1,5 +1,5 @@
 // Opens a socket to a host if the host's IP address is allowed. The host name is resolved once, and the socket connects
-// to the addresses that were checked. So a later change of the DNS answer (DNS rebinding) has no effect.
+// to the checked addresses. A later change of the DNS answer (DNS rebinding) has no effect.
 
 import { isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
@@ -19,7 +19,7 @@ export type ConnectOptions = {
   ca?: string | undefined
   /**
    * If true, plain http is allowed only to addresses in `allowNets`. If false or missing, plain http is allowed to
-   * every address to which this program may connect.
+   * every address that is allowed at all.
    */
   httpsOnly?: boolean | undefined
   connectTimeoutMs?: number | undefined
@@ -104,8 +104,7 @@ async function encrypt(
   const encrypted = secure({
     socket,
     host,
-    // SNI cannot contain an IP address, so `servername` is empty if the host is an IP address. The certificate is still
-    // checked against the IP address.
+    // SNI cannot contain an IP address. The certificate is still checked against the IP address.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,

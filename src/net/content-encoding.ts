@@ -1,5 +1,5 @@
-// Decompresses the body of a response that has a Content-Encoding. steno requests a body without compression, but some
-// object stores keep a file in compressed form, and send it in this form.
+// Decompresses the body of a response with a Content-Encoding. Some object stores send a file in compressed form,
+// although steno requests no compression.
 
 import type { Transform } from 'node:stream'
 import {
@@ -15,10 +15,7 @@ export type Sink = {
   push(bytes: Uint8Array): Promise<void>
   /** Must be called after the last `push` of a complete body. Resolves when all decoded bytes are written. */
   end(): Promise<void>
-  /**
-   * Ends the decoding, and discards the bytes that are not decoded yet. Resolves when the write that is under way has
-   * ended, so that nothing is written afterwards.
-   */
+  /** Ends the decoding, and discards the bytes that are not decoded yet. Resolves when the running write has ended. */
   abandon(): Promise<void>
 }
 
@@ -26,14 +23,13 @@ export type Sink = {
 type Decoder = (first: number) => Transform
 
 /**
- * The codings that IANA has registered for HTTP, without `identity`. The value is null for a coding that steno cannot
- * decode.
+ * The codings that IANA has registered for HTTP, without `identity`. Null stands for a coding that steno cannot decode.
  */
 const registered: Record<string, Decoder | null> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
-  // In RFC 9110, `deflate` means the format of zlib. But some servers send the compressed bytes without the zlib
-  // header. The lower half of the first byte of this header is 8.
+  // In RFC 9110, `deflate` means the format of zlib. Some servers send the compressed bytes without the zlib header.
+  // The lower half of the first byte of this header is 8.
   deflate: first => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress(),
@@ -50,9 +46,9 @@ const registered: Record<string, Decoder | null> = {
 export class Undecodable extends Error {}
 
 /**
- * Returns the codings in the header Content-Encoding, in the order in which the server applied them. As in browsers, a
- * name that is not registered, such as `utf-8`, counts as no coding. Object stores keep any name that the upload of a
- * file contained. Uploads by newer AWS libraries contain the name `aws-chunked`.
+ * Returns the codings in the header Content-Encoding, in the order in which the server applied them. As in browsers, an
+ * unregistered name, such as `utf-8`, counts as no coding. Object stores keep any name from the upload of a file, such
+ * as `aws-chunked` of newer AWS libraries.
  */
 export function codingsIn(header: string | undefined): string[] {
   const names = header?.split(',') ?? []
@@ -60,8 +56,8 @@ export function codingsIn(header: string | undefined): string[] {
 }
 
 /**
- * Opens a sink that decodes bytes and passes the decoded bytes to `write`. Returns null if steno cannot decode one of
- * the codings, or if there are too many.
+ * Opens a sink that decodes bytes and passes them to `write`. Returns null if steno cannot decode one of the codings,
+ * or if there are too many.
  */
 export function openDecoder(codings: string[], write: (bytes: Uint8Array) => Promise<void>): Sink | null {
   const decoders = codings.map(coding => registered[coding]).filter(decoder => decoder != null)
@@ -70,7 +66,7 @@ export function openDecoder(codings: string[], write: (bytes: Uint8Array) => Pro
   return decoders.reduce(decoding, plain)
 }
 
-/** Returns a sink that decodes bytes and pushes the decoded bytes into `next`. */
+/** Returns a sink that decodes bytes and pushes them into `next`. */
 function decoding(next: Sink, create: Decoder): Sink {
   let running: { decoder: Transform; drained: Promise<void> } | null = null
   const start = (first: number) => {
@@ -80,8 +76,8 @@ function decoding(next: Sink, create: Decoder): Sink {
     return { decoder, drained }
   }
   return {
-    // Backpressure: the decoder takes more bytes only when its output buffer has space, and `push` waits for that. So a
-    // compression bomb cannot fill the memory.
+    // Backpressure: `push` waits until the output buffer of the decoder has space. A compression bomb can therefore not
+    // fill the memory.
     push: bytes => {
       if (bytes[0] === undefined) return Promise.resolve()
       running ??= start(bytes[0])

@@ -1,4 +1,4 @@
-// One attempt of a download: sends a request for the file, or for the part of it that is still missing.
+// One attempt of a download.
 
 import type { FileHandle } from 'node:fs/promises'
 import { JobFailure } from '../errors.ts'
@@ -57,8 +57,8 @@ export async function attempt(
 }
 
 /**
- * Returns the direct URL of the file. Throws a JobFailure if the URL is a share link that leads to no file. No request
- * is sent.
+ * Returns the direct URL of the file, without a request. Throws a JobFailure if the URL is a share link that leads to
+ * no file.
  */
 function fileAddress(url: URL): URL {
   const direct = directAddress(url)
@@ -72,8 +72,8 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
 }
 
 /**
- * Handles a response whose status is not 2xx. If an earlier attempt has received a successful response, and a retry can
- * succeed, returns a result that causes a retry. Otherwise throws a JobFailure.
+ * Handles a response whose status is not 2xx. Returns a result that causes a retry if an earlier attempt has begun the
+ * file and a retry can succeed. Otherwise throws a JobFailure.
  */
 async function refused(
   answer: Answer,
@@ -91,14 +91,13 @@ async function refused(
 }
 
 /**
- * Returns true if the response continues the file at the first missing byte. Returns false if the response has another
- * version or another size of the file, if the size is unknown, or if the body is compressed. Learns the size of the
- * file if the first response did not have it.
+ * Returns true if the response continues the file at the first missing byte. Returns false if its version or size
+ * differs, its size is unknown, or its body is compressed. Stores the size of the file if it was unknown before.
  */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
   const total = progress.total ?? range?.total ?? null
-  // Without the size, this program cannot know whether the end of the response is the end of the file.
+  // Without the size, the end of the response may not be the end of the file.
   if (total === null || range?.start !== progress.bytes || (range.total ?? total) !== total) return false
   if (!hasVersion(answer, progress.version) || codingsOf(answer).length > 0) return false
   progress.total = total
@@ -114,9 +113,8 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = codingsOf(answer).length > 0
   progress.begun = true
-  // If the body of the response is compressed, its length is not the length of the file, so `total` is null. `version`
-  // is null too, so that the next attempt downloads the file from its first byte. A later part of a compressed body
-  // cannot be decoded without the start of the body.
+  // The length of a compressed body is not the length of the file. A later part of such a body cannot be decoded alone,
+  // so the next attempt starts at the first byte.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }

@@ -1,4 +1,4 @@
-// Appends the body of a response to the file of a download, with limits on the size and on the average rate.
+// Appends the body of a response to the file of a download, with limits on the size and the average rate.
 
 import type { FileHandle } from 'node:fs/promises'
 import { formatSize } from '../base/units.ts'
@@ -12,7 +12,6 @@ import type { Answer } from './exchange.ts'
 import { codingsOf } from './file-headers.ts'
 import { openPageFilter, passEverything } from './page.ts'
 
-/** Appends the body of the response to the file. */
 export async function store(
   file: FileHandle,
   answer: Answer,
@@ -48,13 +47,13 @@ export async function store(
     await decoder.abandon()
   }
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
-  // A server may send less than the requested range. The download then continues with another attempt.
+  // A server may send less than the requested range. Another attempt then continues the download.
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
 }
 
 /**
- * Returns true if the average rate of the download is too low. Only `downloadsMax` downloads run at the same time.
- * Without this check, downloads from very slow servers could block all other downloads for ever.
+ * Returns true if the average rate of the download is too low. Only `downloadsMax` downloads run at the same time, so
+ * very slow servers could otherwise block all downloads for ever.
  */
 function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
   return (

@@ -1,5 +1,5 @@
-// Downloads a file as a stream, with a maximum size. If the download is interrupted, a retry continues the download, or
-// starts it again. The file gets its final name only when the file is complete.
+// Downloads a file as a stream, with a maximum size. A retry continues an interrupted download, or starts it again. The
+// file gets its final name only when it is complete.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -11,8 +11,8 @@ import { attempt } from './download-attempt.ts'
 import type { DownloadOptions, Progress } from './download-state.ts'
 
 /**
- * Downloads the file at the URL `address` to the path `path`. If the file cannot be downloaded from the URL, throws a
- * JobFailure that names the cause. If the signal is aborted, throws the reason of the signal.
+ * Downloads the file at the URL `address` to the path `path`. Throws a JobFailure that names the cause if the download
+ * fails. Throws the reason of the signal if it is aborted.
  */
 export async function download(
   address: string,
@@ -28,8 +28,8 @@ export async function download(
 }
 
 /**
- * Downloads into the file at `path`, and flushes the file to the disk. The flush does not block the event loop. The
- * flush in `Draft.place()` would block it, so `download` does not use that method.
+ * Downloads into the file at `path`, and flushes the file to the disk. Unlike the flush in `Draft.place()`, this flush
+ * does not block the event loop.
  */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)

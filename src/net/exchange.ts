@@ -1,6 +1,6 @@
-// Sends one request over a given socket, and reads the response. The exchange uses no connection pool and no proxy,
-// does not decompress the body, and follows no redirect. The request is sent by node:http, because Bun's fetch obeys
-// HTTP_PROXY and opens its own connection.
+// Sends one request over a given socket, and reads the response. It uses no connection pool and no proxy, does not
+// decompress the body, and follows no redirect. It uses node:http, because Bun's fetch obeys HTTP_PROXY and opens its
+// own connection.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'
@@ -21,8 +21,8 @@ export type Answer = {
   /** The URL that answered the request, without user name and password. */
   url: URL
   /**
-   * Reads the body of the response. Passes each chunk to `take`, and waits until `take` is done before it reads the
-   * next chunk. If the body stalls, as `stall` defines, stops reading and returns `stalled`.
+   * Reads the body of the response. Passes each chunk to `take`, and waits for `take` before it reads the next one. If
+   * the body stalls, returns `stalled`.
    */
   read(take: (bytes: Uint8Array) => Promise<void>, stall: Stall): Promise<BodyEnd>
   /** Closes the connection. The unread part of the body is lost. */
@@ -49,15 +49,14 @@ export async function exchange(
     method,
     path: url.pathname + url.search,
     headers: { Host: url.host, ...headers, Connection: 'close' },
-    // The lenient parser accepts some faults, as browsers do, such as bare line feeds, folded headers, and
-    // Content-Length together with chunked encoding. These faults allow no request smuggling here, because a connection
-    // carries only one response.
+    // Accepts some faults, as browsers do: bare line feeds, folded headers, and Content-Length with chunked encoding.
+    // They allow no request smuggling here, because a connection carries only one response.
     insecureHTTPParser: true,
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
   sent.once('response', resolve)
-  // Interim responses have a limit of their own. Without it, a server could keep this process busy with them until the
-  // timeout: no other limit counts them, and they cannot be read more slowly (no backpressure).
+  // Without this limit, a server could keep the process busy with interim responses until the timeout. No other limit
+  // counts them, and they have no backpressure.
   let interim = 0
   for (const event of ['continue', 'information'])
     sent.on(event, () => {
@@ -73,8 +72,7 @@ export async function exchange(
     signal.throwIfAborted()
     return response ?? { kind: 'answer-timeout' }
   }
-  // An error event without a listener would end the process, so this empty listener must exist. `readBody` reports the
-  // errors that occur after the headers.
+  // An error event without a listener would end the process. `readBody` reports the errors after the headers.
   response.on('error', () => {})
   return {
     kind: 'answer',

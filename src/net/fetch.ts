@@ -1,5 +1,5 @@
 // Sends requests to URLs that callers supply. The IP address of every connection is checked, also after a redirect. A
-// network failure is returned as a named result, and is not thrown.
+// network failure is returned, and not thrown.
 
 import { percentDecoded } from '../base/percent.ts'
 import { limits } from '../limits.ts'
@@ -26,9 +26,8 @@ export type Call = HttpRequest & {
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
- * Sends a request and follows at most `redirectsMax` redirects with the same method and body. A network failure is
- * returned. The promise rejects only if `signal` is aborted, with the reason of the signal, or if `rewrite` throws an
- * error.
+ * Sends a request, and follows at most `redirectsMax` redirects with the same method and body. Returns a network
+ * failure as a value. Rejects only if `signal` is aborted, with its reason, or if `rewrite` throws.
  */
 export async function fetchGuarded(
   address: string,
@@ -71,9 +70,8 @@ export function isWeb(url: URL): boolean {
 }
 
 /**
- * Stores the cookies that the server at `url` has set in a redirect, for later requests to the same origin. Some
- * services, such as SharePoint, set a cookie when a share link redirects, and require this cookie at the target of the
- * redirect.
+ * Stores the cookies that the server at `url` has set in a redirect, for later requests to the same origin. Share links
+ * of some services, such as SharePoint, need such a cookie.
  */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()
@@ -104,8 +102,8 @@ function withoutCredentials(url: URL): URL {
 }
 
 /**
- * Decodes the value of a header as UTF-8, if it is valid UTF-8. Many servers send the header Location in UTF-8, but
- * Node decodes all headers as Latin-1.
+ * Decodes the value of a header as UTF-8, if it is valid UTF-8. Many servers send Location in UTF-8, but Node decodes
+ * all headers as Latin-1.
  */
 function utf8(header: string): string {
   const decoded = Buffer.from(header, 'latin1').toString('utf8')

@@ -1,4 +1,4 @@
-// Reads what the headers of a response say about the file in its body: encoding, length, version and range.
+// Reads the encoding, length, version and range of a file from the headers of a response.
 
 import { codingsIn } from './content-encoding.ts'
 import type { Answer } from './fetch.ts'
@@ -19,8 +19,8 @@ export function rangeOf(answer: Answer): { start: number; total: number | null }
 }
 
 /**
- * Returns the value for the request header If-Range: the strong ETag of the response, or its Last-Modified if it has no
- * ETag. Returns null if the ETag is weak, or if the response has neither header.
+ * Returns the value for the request header If-Range: the strong ETag of the response, or else its Last-Modified.
+ * Returns null if the ETag is weak, or if the response has neither header.
  */
 export function versionOf(answer: Answer): string | null {
   const { etag } = answer.headers
@@ -28,10 +28,7 @@ export function versionOf(answer: Answer): string | null {
   return answer.headers['last-modified'] ?? null
 }
 
-/**
- * Returns true if the response to a request with If-Range does not contradict `version`. A response without a version
- * does not contradict it.
- */
+/** Returns true if the response to a request with If-Range has the version `version` or no version. */
 export function hasVersion(answer: Answer, version: string | null): boolean {
   const { etag, 'last-modified': changed } = answer.headers
   const stated = version?.startsWith('"') ? etag : changed

@@ -1,5 +1,5 @@
-// The segmentation model. It finds up to three voices in a view, which is ten seconds of sound, and up to two of them
-// in each frame. The number of a voice is valid only in its view.
+// The segmentation model. It finds up to three voices in a view, which is ten seconds of sound. In each frame, up to
+// two voices can speak. The number of a voice is valid only in its view.
 //
 // The built-in model is stored twice. On a CPU, it runs from two files: the front, which runs once for all views, and
 // the body, which has convolutions with 8-bit weights. On other devices, it runs from one file, because ONNX Runtime

@@ -1,6 +1,6 @@
 // Finds the speaker of each voice of each view. A view is ten seconds of sound. The segmentation model numbers the
-// voices of each view from 0 to 2, so voice 0 of two views may be two persons. The numbers of speakers are the same in
-// the whole recording.
+// voices of each view from 0 to 2, and the same number may mean another person in the next view. The numbers of
+// speakers are the same in the whole recording.
 
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'

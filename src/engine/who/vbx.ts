@@ -95,9 +95,8 @@ function productOf(feature: Float64Array, mean: Float64Array, offset: number): n
 
 /**
  * Estimates the posterior distribution of each speaker from the embeddings of the speaker. The score of an embedding
- * for a speaker is the dot product of its features and the speaker's `means`, plus the speaker's `offsets`. `penalty`
- * is a part of the lower bound of the likelihood. It is -`priorWeight` times the sum of the KL divergences of the
- * posterior distributions from the prior.
+ * for a speaker is its dot product with the speaker's `means`, plus the speaker's `offsets`. `penalty` is a part of the
+ * lower bound of the likelihood: -`priorWeight` times the sum of the KL divergences from the prior.
  */
 function speakersFrom(
   features: readonly Float64Array[],

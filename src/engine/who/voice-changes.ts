@@ -21,8 +21,8 @@ const runFramesMin = framesOf(0.13)
  */
 const reach = framesOf(0.24)
 /**
- * The recording is cut at a frame if at least this share (0 to 1) of the views that contain the frame find a change of
- * voice. A view is ten seconds of sound, and views overlap.
+ * The recording is cut at a frame if at least this share (0 to 1) of the views of this frame find a change of voice. A
+ * view is ten seconds of sound, and views overlap.
  */
 const changeShare = 0.35
 

@@ -83,8 +83,8 @@ function frameAfter(sample: number): number {
 }
 
 /**
- * Returns the probabilities that one voice speaks, and that two voices or more speak, in the samples `from` to `to - 1`
- * of a window. Each one is a mean over `voices`, which has three values for each 10 ms.
+ * Returns two probabilities for the samples `from` to `to - 1` of a window: that one voice speaks, and that two voices
+ * or more speak. Each is a mean over `voices`, which has three values for each 10 ms.
  */
 function meanIn(voices: Float32Array, from: number, to: number): [one: number, two: number] {
   const last = voices.length / 3 - 1
