@@ -1,8 +1,7 @@
 // The error codes of the API: `requestErrors` for requests that are refused or fail, and `jobErrors` for failed jobs.
 
 /**
- * The errors of requests, in the order of their HTTP status. If a request has several errors, the response contains
- * only the first error that is found.
+ * The errors of requests, in the order of their HTTP status. The response contains only the first error that is found.
  */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
@@ -91,8 +90,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The error of a job that fails, or of a voice print that cannot be made. Its message may be shown to the caller, so it
- * must not contain a path, a stack trace or a secret.
+ * The error of a job that fails, or of a voice print that cannot be made. The caller may see its message, which must
+ * not contain a path, a stack trace or a secret.
  */
 export class JobFailure extends Error {
   constructor(

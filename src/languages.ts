@@ -59,7 +59,7 @@ export function writtenWithoutSpaces(code: string): boolean {
 
 /**
  * Returns true for Thai, Lao, Khmer and Burmese. They have no spaces between words, and only a dictionary finds where a
- * word ends. In Chinese and Japanese, each character counts as a word.
+ * word ends.
  */
 export function needsWordBreaking(code: string): boolean {
   return ['th', 'lo', 'km', 'my'].includes(code)

@@ -1,5 +1,5 @@
 // The workers of the engine. The pool starts the workers, gives each worker one job at a time, and replaces workers
-// that exited. It kills all workers after all of them have been idle for `idleUnloadMs`.
+// that exited. It kills all workers after `idleUnloadMs` without jobs.
 
 import { unpackCarried } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -88,9 +88,8 @@ export class WorkerPool {
   }
 
   /**
-   * Gives a free worker to the job that has waited longest. If no job waits, the worker becomes idle. A worker is
-   * replaced if it exited, reached its maximum number of jobs, or has an old model. Does nothing after the engine is
-   * closed.
+   * Gives a free worker to the job that has waited longest, or makes the worker idle. Replaces the worker if it exited,
+   * reached its maximum number of jobs, or has an old model. Does nothing after the engine is closed.
    */
   giveBack(worker: Worker): void {
     if (this.#retries.closed) return
@@ -117,7 +116,7 @@ export class WorkerPool {
     })
   }
 
-  /** Returns true if the files of the program that an engine process needs are on the disk, or could be unpacked. */
+  /** Returns true if the files that an engine process needs are on the disk, or could be unpacked. */
   async #hasCarriedFiles(): Promise<boolean> {
     try {
       await unpackCarried()
@@ -194,10 +193,7 @@ export class WorkerPool {
     this.#cancelUnload = (this.#options.after ?? after)(idleUnloadMs, () => this.#unload())
   }
 
-  /**
-   * Kills the idle engine workers (child processes) to free their memory. The engine stays ready: the next job starts
-   * new workers.
-   */
+  /** Kills the idle engine workers (child processes) to free their memory. The next job starts new workers. */
   #unload(): void {
     this.#isUnloaded = true
     log.info('engine unloaded', { workers: this.#queue.idle })

@@ -36,8 +36,8 @@ export type WorkerOptions = {
    */
   stallMs?: number
   /**
-   * The interval, in milliseconds, at which a worker checks a child process that has work. The worker kills a child
-   * process that a signal such as SIGSTOP has stopped.
+   * The interval, in milliseconds, at which a worker checks a child process with work. A child process that a signal
+   * such as SIGSTOP has stopped is killed.
    */
   lookMs?: number
   /** The only NVIDIA GPU that the child process may use (see `nvidiaGpus`). Null if it may use all. */
@@ -107,8 +107,8 @@ export class Worker {
 
   /**
    * Runs one job, and returns its transcript. Rejects with a JobFailure if the job cannot be done, and with
-   * WorkerExited if the child process exits. An abort kills the child process and rejects with the reason of the
-   * signal. All jobs that run at the same time must have the same signal.
+   * WorkerExited if the child process exits. An abort kills the child process. All jobs that run at the same time must
+   * have the same signal.
    */
   async run(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     const { signal } = options
@@ -157,7 +157,7 @@ export class Worker {
     })
   }
 
-  /** Returns the transcript with the name of the model that made it, and with the warnings about this model. */
+  /** Returns the transcript with the name of its model, and with the warnings about this model. */
   #signed(transcript: Transcript): Transcript {
     const { model = this.model.name } = transcript
     return { ...transcript, model, warnings: [...warningsOf(model), ...(transcript.warnings ?? [])] }

@@ -18,8 +18,8 @@ const conditions: Record<string, string> = {
 }
 
 /**
- * Yields the rows of an account, and then the transcripts of its jobs. Each row has the name of its table. Secrets and
- * their hashes are left out. A transcript without edits has no `original`.
+ * Yields the rows of an account without secrets and hashes, and then the transcripts of its jobs. Each row has the name
+ * of its table. A transcript without edits has no `original`.
  */
 export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
   const tables = new Set([...Object.keys(conditions), ...tablesOfAccounts(db), 'ledger', 'jobs'])
@@ -39,7 +39,7 @@ export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
 
 /**
  * Matches the columns with a hash, an encrypted value, or a reply, which may contain a signed address. Also matches
- * `state_at`, which is an uptime of the server and not a date.
+ * `state_at`, which is an uptime and not a date.
  */
 const leftOut = /(^|_)hash$|^sealed_|^code_challenge$|^reply$|^state_at$/
 

@@ -31,7 +31,7 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 }
 
 /**
- * Removes from the database a limited number of jobs that were deleted at least `keptMs` ago, and their uploads. A job
+ * Removes a limited number of jobs that were deleted at least `keptMs` ago, and their uploads, from the database. A job
  * stays until its transcript is out of the search index and its events are sent or given up.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {

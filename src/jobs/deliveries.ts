@@ -34,7 +34,7 @@ export function listDeliveries(db: Db, accountId: string): Delivery[] {
 }
 
 /**
- * Lists the addresses that answered their last delivery, at most `webhookReceiversKeptMs` ago. Reads at most the last
+ * Lists the addresses whose last delivery got an answer in the last `webhookReceiversKeptMs`. Reads at most the last
  * `webhookEventsReadMax` events.
  */
 export function listAnsweredAddresses(db: Db): { accountId: string; webhookUrl: string }[] {

@@ -1,5 +1,4 @@
-// The events that still need a delivery attempt. The database stores the outcome of the last attempt of an event, and
-// the time of the next attempt.
+// The events that still need a delivery attempt, and the outcomes of attempts.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -8,14 +7,14 @@ import type { JobEvent } from './events.ts'
 import type { Job } from './job.ts'
 
 /**
- * An event that still needs a delivery attempt. `sealedBody` is the encrypted body of the event if its job was deleted.
- * Otherwise `sealedBody` is null, and the sender builds the body from the job.
+ * An event that still needs a delivery attempt. `sealedBody` is the encrypted body if the job was deleted. Otherwise it
+ * is null, and the sender builds the body from the job.
  */
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
 /**
- * The condition that the next attempt of an event is due. If the last attempt is in the future, the clock was ahead
- * then. The stored time of the next attempt is then too late, so the attempt is due at once.
+ * The condition that the next attempt of an event is due. A last attempt in the future means that the clock was ahead.
+ * The stored time of the next attempt is then too late, so the attempt is due at once.
  */
 const isDue = '(next_at is null or next_at <= $now or attempted_at > $now)'
 
@@ -57,9 +56,9 @@ export function markAttempted(db: Db, eventId: number): void {
 }
 
 /**
- * Stores the outcome of a delivery attempt, and the time of the next attempt. No attempt follows if this one succeeded
- * or was the last of `retries` retries, or if `outcome` is null. `outcome` is null if the event has no body or no
- * address. Stores nothing if the account asked for a redelivery during the attempt.
+ * Stores the outcome of a delivery attempt, and the time of the next one. No attempt follows after a success, after
+ * `retries` retries, or if `outcome` is null: the event then has no body or no address. Stores nothing if the account
+ * asked for a redelivery during the attempt.
  */
 export function markEnded(
   db: Db,
@@ -93,9 +92,8 @@ export function markEnded(
 }
 
 /**
- * Returns the pause, in milliseconds, after the failed attempt number `attempts`, counted from 1. The pause is 4
- * minutes after the first attempt, and four times the previous pause after each further one. Its maximum is
- * `webhookRetryMsMax`.
+ * Returns the pause, in milliseconds, after the failed attempt number `attempts`, counted from 1. The first pause is 4
+ * minutes. Each further pause is four times as long, up to `webhookRetryMsMax`.
  */
 export function retryPauseMs(attempts: number): number {
   const pauseMs = limits.webhookRetryMs * limits.webhookRetryFactor ** (attempts - 1)

@@ -7,7 +7,7 @@ import { costCentsOf, type Job } from './job.ts'
 
 /**
  * Converts an error to the failure that the account sees. A JobFailure is returned as it is. A LedgerError becomes
- * BILLING_ERROR: the account could not be charged for the job. Any other error becomes INTERNAL_ERROR.
+ * BILLING_ERROR, and any other error becomes INTERNAL_ERROR.
  */
 export function failureOf(job: Job, error: unknown): JobFailure {
   if (error instanceof JobFailure) return error

@@ -30,8 +30,8 @@ export type Ingest = {
   /** Gets the media of a job. Returns null if the job ended before its download could start. */
   run(job: Job, signal: AbortSignal): Promise<Inspection | null>
   /**
-   * Returns the ids of the jobs that wait for a repeated download. They are already in the state `downloading`, for
-   * example because the server restarted during the first download.
+   * Returns the ids of the jobs that wait for a repeated download, for example after a restart of the server. They are
+   * already in the state `downloading`.
    */
   waitingJobs(): string[]
 }
@@ -91,7 +91,7 @@ export function openIngest({
     }
   }
 
-  /** Downloads the media after a wait for a slot of the semaphore. The result is the same as that of `fetchSource`. */
+  /** Downloads the media after a wait for a slot of the semaphore. Returns the same as `fetchSource`. */
   async function fetchInTurn(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'downloading') waiting.add(job.id)
     const fetch = () => {
@@ -113,8 +113,8 @@ export function openIngest({
 }
 
 /**
- * Returns the pause, in milliseconds, between a failed inspection and the account's next one. The pause is as long as
- * the failed inspection took, but within the range `limits.inspectionRestMs`.
+ * Returns the pause, in milliseconds, between a failed inspection and the account's next one. It is as long as the
+ * failed inspection took, but within `limits.inspectionRestMs`.
  */
 export function restAfter(tookMs: number): number {
   const { min, max } = limits.inspectionRestMs

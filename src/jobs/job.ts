@@ -17,8 +17,8 @@ export type Job = Required<TranscribeChoices> & {
   keyId: string | null
   state: JobState
   /**
-   * The state that callers see. It differs from `state` only while a lost media file is downloaded again. Then `status`
-   * stays `pending` or `processing`.
+   * The state that callers see. It differs from `state` only after the media file was lost. It then stays `pending` or
+   * `processing` during the new download.
    */
   status: JobState
   sourceUrl: string | null
@@ -54,7 +54,7 @@ export type Job = Required<TranscribeChoices> & {
   fence: number
   /** The number of times that workers on other machines claimed the job. */
   attempts: number
-  /** The worker on another machine that made the last claim of the job. Null if this server made the last claim. */
+  /** The worker on another machine that made the last claim of the job. Null if no such worker made it. */
   worker: string | null
   editedAt: number | null
   deletedAt: number | null
@@ -102,10 +102,7 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
   return job ?? null
 }
 
-/**
- * Returns the cost of a job in cents, or null if the length of its media is not known yet. A failed job costs 0,
- * although its `costUnits` stay in the database.
- */
+/** Returns the cost of a job in cents, or null if the length of its media is not known yet. A failed job costs 0. */
 export function costCentsOf({ state, costUnits }: Pick<Job, 'state' | 'costUnits'>): number | null {
   if (state === 'failed') return 0
   return costUnits === null ? null : centsOf(costUnits)

@@ -9,8 +9,7 @@ import type { Db } from '../db/db.ts'
 
 /**
  * Removes the files that are not needed from the folders `uploads` and `media`: drafts, incomplete downloads, and files
- * without a job or upload in the database. A draft is a file that is still being written. Returns the number of removed
- * files.
+ * without a job or upload. A draft is a file that is still being written. Returns the number of removed files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
   const uploads = listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id))
@@ -20,8 +19,8 @@ export function removeLeftovers(db: Db, dataDir: string): number {
 }
 
 /**
- * Lists the files in a folder that are not needed. Only files with an id as their name, or with an id and the suffix of
- * a draft, are listed. No file is listed if the folder is a symbolic link, because another server may use the folder.
+ * Lists the files in a folder that are not needed. The name of a listed file is an id, or an id with the suffix of a
+ * draft. Returns no file of a folder that is a symbolic link, because another server may use the folder.
  */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
   if (lstatSync(folder).isSymbolicLink()) return []
@@ -37,8 +36,7 @@ function isOwn(name: string): boolean {
 
 /**
  * Returns true if the file of the upload must be kept: for its job, or because the upload is unused and complete or
- * resumable. A used upload without a job was used for a voice print. Its file exists only if the process that made the
- * print was killed.
+ * resumable. A used upload without a job was used for a voice print, and its file is no longer needed.
  */
 function isUploadNeeded(db: Db, id: string): boolean {
   const upload = `select 1 from uploads left join jobs on upload_id = uploads.id

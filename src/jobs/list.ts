@@ -14,7 +14,7 @@ export type Place = { createdAt: number; seq: number }
 
 /**
  * Returns at most `limit` jobs of an account that match the filter. `after` has the time of creation and the `seq` of
- * the last job on the previous page. It is null for the first page.
+ * the last job on the previous page, or is null for the first page.
  */
 export function listJobs(
   db: Db,

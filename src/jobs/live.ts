@@ -1,5 +1,5 @@
-// Notifies listeners in this process when a job changes. A listener gets the latest state of the job from the database,
-// and the utterances so far, which are only in memory.
+// Notifies listeners in this process when a job changes. A listener gets the latest state of the job and its utterances
+// so far.
 
 import { errorFields, log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'
@@ -11,9 +11,9 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * A job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to now. They
- * have speakers only if the job splits channels. `language` is the language of their texts, or empty if there are none.
- * Both are empty if the job had already ended when the listener was added.
+ * A job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to now, with
+ * speakers only if the job splits channels. `language` is their language, or empty. Both fields are empty for a job
+ * that had already ended when the listener was added.
  */
 export type LiveJob = {
   readonly job: Job
@@ -39,8 +39,8 @@ export class LiveJobs {
   readonly #everyMs: number
   /**
    * Running jobs, by their ids. A job gets an entry when a listener or utterances are added to it. While any account
-   * has a listener, each changed job of every account gets an entry. The entry is removed when the job ends. It is
-   * removed earlier if the last listener leaves and the entry has no utterances and no pending notification.
+   * has a listener, each changed job gets an entry. The entry is removed when the job ends. Without utterances and a
+   * pending notification, it is removed when its last listener leaves.
    */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()
@@ -52,8 +52,8 @@ export class LiveJobs {
   }
 
   /**
-   * Notifies the listeners if a job has changed. A job causes at most one notification in `everyMs` milliseconds. The
-   * end of a job is notified at once.
+   * Notifies the listeners if a job has changed, at most once in `everyMs` milliseconds. The end of a job is notified
+   * at once.
    */
   changed(jobId: string): void {
     if (this.#isClosed || (!this.#entries.has(jobId) && this.#accounts.size === 0)) return
@@ -70,9 +70,9 @@ export class LiveJobs {
   }
 
   /**
-   * Adds utterances to a running job. `first` is the index of the first of them in the transcript. When the engine
-   * starts a job again, `first` is 0, and the given utterances replace all earlier ones. `language` is the language of
-   * their texts.
+   * Adds utterances to a running job. `first` is the index of the first of them in the transcript. It is 0 when the
+   * engine starts a job again: the given utterances then replace all earlier ones. `language` is the language of their
+   * texts.
    */
   heard(job: Job, utterances: readonly Utterance[], first: number, language: string): void {
     const entry = this.#entryOf(job)
@@ -83,9 +83,9 @@ export class LiveJobs {
   }
 
   /**
-   * Calls `onChange` when the job has changed, when the job has further utterances, and in `refresh` and `close`. Quick
-   * changes cause only one call. `leave` of the result stops the calls. If the job has already ended, `onChange` is
-   * never called. `job` is the job that the caller has just read from the database.
+   * Calls `onChange` when the job has changed or has further utterances, and in `refresh` and `close`. `leave` of the
+   * result stops the calls. If the job has already ended, `onChange` is never called. `job` must have just been read
+   * from the database.
    */
   follow(job: Job, onChange: () => void): Following {
     if (isTerminal(job.state)) {
@@ -117,8 +117,8 @@ export class LiveJobs {
   }
 
   /**
-   * Waits for the end of a job. Resolves when the job has ended, when `signal` is aborted, or when the service stops.
-   * `job` is the job that the caller has just read from the database.
+   * Resolves when the job has ended, when `signal` is aborted, or when the service stops. `job` must have just been
+   * read from the database.
    */
   async ended(job: Job, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -133,7 +133,7 @@ export class LiveJobs {
 
   /**
    * Reads all jobs with listeners from the database again, because another process may have changed them. Calls every
-   * listener of a job, even if the job has not changed.
+   * listener of a job, also without a change.
    */
   refresh(): void {
     for (const { job, followers } of [...this.#entries.values()]) {
@@ -185,8 +185,7 @@ export class LiveJobs {
 
   /**
    * Reads the present state of a job from the database. A job with an entry that is no longer in the database was
-   * erased, and is returned as cancelled. Returns null if the job is unknown or the database cannot be used. An error
-   * would stop the job, which can continue without its listeners.
+   * erased, and is returned as cancelled. Returns null if the job is unknown or the database cannot be used.
    */
   #read(jobId: string): Job | null {
     try {

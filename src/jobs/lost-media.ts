@@ -1,6 +1,5 @@
-// Jobs whose media file is missing before or during their recognition. This can happen after a restart, for example
-// from a backup, which contains no media files. A job with a `sourceUrl` returns to the state `downloading`, and later
-// waits for the engine again.
+// Jobs whose media file is missing before or during their recognition, for example after a restart from a backup. Such
+// a job with a `sourceUrl` returns to the state `downloading`, and later waits for the engine again.
 
 import { existsSync } from 'node:fs'
 import { JobFailure, MediaLost } from '../errors.ts'

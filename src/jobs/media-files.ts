@@ -45,7 +45,7 @@ function noteRemoved(db: Db, { id }: Job): void {
 
 /**
  * Removes a limited number of media files: those of jobs that ended at least `keptMs` milliseconds ago, and of deleted
- * jobs. A file that cannot be removed stays until a later call.
+ * jobs. A later call retries a file that cannot be removed.
  */
 export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: number }): void {
   const old = listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs })

@@ -1,5 +1,5 @@
 // Changes the state of a job, the start of its timeout, and the number of its last claim. A claim gives the job to this
-// server or to a worker on another machine. Only this file changes the state of a job.
+// server or to a worker on another machine.
 
 import type { Db } from '../db/db.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
@@ -62,8 +62,8 @@ export function startDownload(db: Db, id: string): Job | null {
 }
 
 /**
- * Claims a job for a worker on another machine, and restarts the timeout of the job. The holder of an earlier claim can
- * then not complete the job. Returns null if the job is not in the state `processing`.
+ * Claims a job for a worker on another machine, and restarts its timeout. The holder of an earlier claim can then not
+ * complete the job. Returns null if the job is not in the state `processing`.
  */
 export function claimJob(db: Db, id: string, worker: string): Job | null {
   return updateJob(
@@ -75,8 +75,8 @@ export function claimJob(db: Db, id: string, worker: string): Job | null {
 }
 
 /**
- * Claims a job for this server, and restarts the timeout of the job. A worker with an earlier claim can then not
- * complete the job. Returns null if the job is not in the state `processing`.
+ * Claims a job for this server, and restarts its timeout. A worker with an earlier claim can then not complete the job.
+ * Returns null if the job is not in the state `processing`.
  */
 export function takeJobBack(db: Db, id: string): Job | null {
   return updateJob(

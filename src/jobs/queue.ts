@@ -11,9 +11,9 @@ import { findJob, type Job } from './job.ts'
 import { moveJob } from './moves.ts'
 
 /**
- * Queues a job after the inspection of its media, and reserves the price of the job. After a repeated download, the
- * price is already reserved. Returns false if the job has ended or was erased. Throws a JobFailure and changes nothing
- * if the balance is too low.
+ * Queues a job after the inspection of its media, and reserves its price. After a repeated download, the price is
+ * already reserved. Returns false if the job has ended or was erased. Throws a JobFailure and changes nothing if the
+ * balance is too low.
  */
 export function queueJob(
   db: Db,
@@ -44,8 +44,8 @@ type HasRoomFor = (needs: Needs) => boolean
 
 /**
  * Moves the next pending job to the state `processing`, or to `downloading` if its media file is lost. Returns null if
- * no pending job can start. The accounts take turns (round robin), and the jobs of one account start in FIFO order. A
- * job for which the engine has no free capacity waits, and later jobs may overtake it.
+ * no pending job can start. The accounts take turns (round robin), and the jobs of one account start in FIFO order.
+ * Jobs for which the engine has no free capacity are passed over.
  */
 export function startNextJob(
   db: Db,
@@ -58,8 +58,8 @@ export function startNextJob(
 }
 
 /**
- * Moves a job to the state `to`. The job is pending, or is in the state `processing` and its media file is lost.
- * Returns null if the job has ended or was erased.
+ * Moves a pending job to the state `to`. Also moves a job in the state `processing` whose media file is lost. Returns
+ * null if the job has ended or was erased.
  */
 export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Job | null {
   return db.tx(() => {
@@ -73,8 +73,8 @@ export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Jo
 }
 
 /**
- * Finds the pending job that is started next. Returns null if there is none for which the engine has free capacity. The
- * engine is asked only once for all jobs with the same needs.
+ * Finds the pending job that is started next. Returns null if no pending job can start. The engine is asked only once
+ * for all jobs with the same needs.
  */
 function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
   const kinds = db.list<Kind>(kindsOfPending)
@@ -93,9 +93,7 @@ function needsOf({ language, diarize, translate }: Kind): Needs {
   return { language, diarize: diarize === 1, translate: translate === 1 }
 }
 
-/**
- * Selects the different needs of the pending jobs. The recursive part finds each of them by one look-up in the index.
- */
+/** Selects the different needs of the pending jobs, each by one look-up in the index. */
 const kindsOfPending = `
   with recursive kinds (needs) as (
     select min(needs) from jobs where state = 'pending'
@@ -109,7 +107,7 @@ const kindsOfPending = `
 /**
  * Selects the next pending job: the oldest one of the account whose last turn was the longest time ago. The recursive
  * part needs one look-up in the index for each account. With 6,000 jobs of 300 accounts and 44 different needs, this
- * query takes 0.7 ms, and `nextOfKinds` would take 18 ms.
+ * takes 0.7 ms, and `nextOfKinds` would take 18 ms.
  */
 const nextOfAll = `
   with recursive waiting (account_id) as (
@@ -124,9 +122,9 @@ const nextOfAll = `
   order by served_turn, jobs.seq limit 1`
 
 /**
- * Selects the next pending job whose needs are in the list `$kinds`, in the same order as `nextOfAll`. The recursive
- * part needs one look-up in the index for each account and each of the needs. With 100,000 jobs of 100 accounts, a
- * query that reads all pending jobs takes 70 times as long.
+ * Selects the next pending job with needs from `$kinds`, in the same order as `nextOfAll`. The recursive part needs one
+ * look-up in the index for each account and each of the needs. With 100,000 jobs of 100 accounts, a query that reads
+ * all pending jobs takes 70 times as long.
  */
 const nextOfKinds = `
   with recursive waiting (needs, account_id) as (

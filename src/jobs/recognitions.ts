@@ -1,5 +1,5 @@
-// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A job whose media file can be
-// downloaded again leaves the queue of the engine if the file is lost.
+// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A job whose media file is lost
+// is downloaded again instead, if that is possible.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
@@ -86,8 +86,8 @@ export class Recognitions {
   }
 
   /**
-   * Starts the next job for which the engine has free capacity. Returns null if there is no such job, or if the
-   * database cannot be used at the moment (see `refusalOf`).
+   * Starts the next job for which the engine has free capacity. Returns null if there is none, or if the database
+   * cannot be used at the moment (see `refusalOf`).
    */
   #startNextIfWritable(): Job | null {
     try {

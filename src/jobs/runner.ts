@@ -1,5 +1,5 @@
 // Runs the steps of each job until the job ends. The state of a job is in the database. A running step is only in
-// memory, and is lost at a restart of the server.
+// memory, and is lost at a restart.
 
 import { log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -38,7 +38,7 @@ type Parts = {
   download: Download
   /**
    * Waits for a given time after a failed inspection of media. Until then, no other inspection for the same account
-   * starts. The default is a timer.
+   * starts.
    */
   pause?: Pause
   webhooks: WebhookSender
@@ -135,7 +135,7 @@ export class Runner {
 
   /**
    * Stores the results of steps that the database refused earlier, and repeats the steps that failed for this reason.
-   * When all results are stored, sends the due webhook events.
+   * Sends the due webhook events when all results are stored.
    */
   writeEnds(): void {
     if (this.#results.writeAll()) this.#parts.webhooks.resume()
@@ -211,8 +211,8 @@ export class Runner {
   }
 
   /**
-   * Fails a job because of an error in its step. If its media file was lost during the recognition, and can be
-   * downloaded again, starts this download instead.
+   * Fails a job because of an error in its step. If its media file was lost during the recognition, downloads the file
+   * again instead, if that is possible.
    */
   #fail(job: Job, error: unknown): Job | null {
     const { db, config, engine } = this.#parts

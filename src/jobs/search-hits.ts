@@ -39,8 +39,8 @@ export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[
 }
 
 /**
- * Returns the parts of an utterance that match the phrases. A part starts with its first timed word, and ends with its
- * last one. A part without timed words has the times of the utterance.
+ * Returns the parts of an utterance that match the phrases. A part has the times of its first and its last timed word.
+ * A part without timed words has the times of the utterance.
  */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
@@ -56,8 +56,8 @@ function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phr
 }
 
 /**
- * Returns the position of each word in the text of the utterance. A word that is not found after the previous word is
- * left out.
+ * Returns the position of each word in the text of the utterance. A word is searched after the previous one, and is
+ * left out if it is not found.
  */
 function placeWords(text: string, words: Utterance['words']): Match[] {
   let cursor = 0

@@ -8,8 +8,8 @@ import type { HitRow } from './search-hits.ts'
 
 /**
  * The place at which the next page of hits starts. In the order `newest`, it is the row id of the last hit of the
- * previous page. In the order `best`, it has three numbers: an upper bound of the row ids, and the score and the row id
- * of the last hit. The utterances of newer jobs have higher row ids, so newer jobs do not change the pages.
+ * previous page. In the order `best`, it is an upper bound of the row ids, and the score and the row id of the last
+ * hit. Utterances of newer jobs have higher row ids, so they do not change the pages.
  */
 export type SearchPlace = readonly number[]
 
@@ -37,7 +37,7 @@ export const newestTop = Number.MAX_SAFE_INTEGER
 
 /**
  * Returns at most `limit` utterances that contain all phrases and have a row id below `top`, newest first. The search
- * index of an account has several parts, which are read from the newest to the oldest.
+ * index of an account is read part by part, the newest first.
  */
 export function findRows<Row>(
   db: Db,

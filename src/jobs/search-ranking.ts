@@ -22,9 +22,9 @@ export function scoreOf(text: string, phrases: readonly Phrase[]): number {
 }
 
 /**
- * Ranks the newest `searchRankedMax` hits by their scores, and returns one page of them, best hits first. The ranking
- * of FTS5 (SQLite's full-text search) is not used. It would count all utterances with each word, which takes 0.2 s for
- * an account with 30 million words.
+ * Returns one page of the newest `searchRankedMax` hits, ranked by their scores, best hits first. The ranking of FTS5
+ * (SQLite's full-text search) would count all utterances with each word. This takes 0.2 s for an account with 30
+ * million words.
  */
 export function bestPage(db: Db, query: Query): Page {
   const { phrases, limit, after } = query
@@ -47,8 +47,8 @@ export function bestPage(db: Db, query: Query): Page {
       rowId,
     }),
   )
-  // The utterances of newer jobs have higher row ids. The next pages contain only row ids below `fixedTop`, so newer
-  // jobs do not change the ranking.
+  // Utterances of newer jobs have higher row ids. The next pages contain only row ids below `fixedTop`, so newer jobs
+  // do not change the ranking.
   const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
   const last = ranked.length > limit ? shown.at(-1) : undefined
   return { rows, next: last ? [fixedTop, last.score, last.rowId] : null }

@@ -1,5 +1,4 @@
-// Stores the results of the steps of a job in the database. A result that the database refuses is stored later. The
-// steps are preparing the media and recognising the speech.
+// Stores the results of the steps of a job in the database. A result that the database refuses is stored later.
 
 import { log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'
@@ -13,8 +12,8 @@ export class StepResults {
   readonly #db: Db
   readonly #onEnd: (job: Job) => void
   /**
-   * The functions that `writeAll` calls later, by the ids of the jobs, because the database could not be used (see
-   * `refusalOf`). Each function stores the result of a step, or repeats a failed step.
+   * The functions that `writeAll` calls later, by the ids of the jobs. Each function stores the result of a step that
+   * the database refused, or repeats a failed step.
    */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
 

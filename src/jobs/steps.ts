@@ -1,5 +1,5 @@
-// The two steps of a job: preparing its media, and recognising the speech. A step returns a function that stores the
-// result of the step and changes the state of the job.
+// The two steps of a job: preparing its media, and recognising the speech. A step returns a function that stores its
+// result and changes the state of the job.
 
 import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'

@@ -10,8 +10,8 @@ import { findJob, type Job } from './job.ts'
 import { invalid, type Submission } from './submission.ts'
 
 /**
- * Creates a job and returns it. If the job cannot be created, throws an ApiError and changes nothing. If the request
- * had no API key, the account's newest key that is not revoked signs the webhooks of the job.
+ * Creates a job and returns it. If the job cannot be created, throws an ApiError and changes nothing. Without an API
+ * key in the request, the account's newest key that is not revoked signs the webhooks of the job.
  */
 export function submitJob(
   db: Db,

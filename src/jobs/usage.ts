@@ -39,7 +39,7 @@ export function listUse(db: Db): UseOfAccount[] {
 
 /**
  * Returns the name and the duration of each job in `ids`, by the id of the job. The name is `name` in the metadata, or
- * else the name of the uploaded file, or else the address of the source. Deleted jobs are left out.
+ * else the file name of the upload, or else the address of the source. Deleted jobs are left out.
  */
 export function findNames(
   db: Db,

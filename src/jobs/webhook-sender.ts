@@ -1,5 +1,5 @@
-// Sends events of jobs to webhooks, in the background. The events of one job are sent in the order in which they
-// occurred. An event that waits for its retry does not delay later events.
+// Sends events of jobs to webhooks, in the background. The events of one job are sent in order. An event that waits for
+// its retry does not delay later events.
 
 import { findSigningSecret } from '../accounts/signing-secret.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -46,7 +46,7 @@ export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
   /**
-   * Outcomes of delivery attempts, by the id of the event, that the database has refused (see `refusalOf`). The sender
+   * Outcomes of delivery attempts that the database has refused (see `refusalOf`), by the id of the event. The sender
    * stores them later, and does not repeat these attempts. The outcome is null for an event without a body or an
    * address.
    */
@@ -75,7 +75,7 @@ export class WebhookSender {
     if (this.#sending.has(jobId) || signal.aborted) return
     const sent = this.#inTurn(job, () => this.#sendAll(jobId))
       .catch(error => {
-        // An error because the database cannot be used is not logged: `resume` sends the events of this job later.
+        // If the database cannot be used, the error is not logged: `resume` sends the events of this job later.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -84,9 +84,9 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account.
-   * Each of them gets one slot at a time. Receivers whose last delivery timed out leave slots for new receivers. When a
-   * receiver has answered, these limits no longer hold for its waiting jobs.
+   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account,
+   * and each of them gets only one. Receivers whose last delivery timed out leave slots for new receivers. These limits
+   * end for waiting jobs when their receiver answers.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
@@ -116,8 +116,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of this account again. A failed attempt is retried as usual. Throws an ApiError if the event is
-   * unknown, or if its body needs a transcript that was deleted.
+   * Sends an event of this account again, with retries as usual. Throws an ApiError if the event is unknown, or if its
+   * body needs a transcript that was deleted.
    */
   redeliver(accountId: string, id: { jobId: string; event: string }): Delivery {
     const { db } = this.#parts
@@ -137,7 +137,7 @@ export class WebhookSender {
 
   /**
    * Stores the encrypted bodies of the events of a job that still need a delivery attempt. Must be called before the
-   * transcript is deleted, because a body may contain the transcript.
+   * transcript is deleted, because a body may contain it.
    */
   keepBodies(jobId: string): void {
     const { db, secrets } = this.#parts
@@ -150,8 +150,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends the due events of a job, one after the other. Reads the due events again after each delivery, because another
-   * event may have been recorded.
+   * Sends the due events of a job, one after the other. Reads them again after each delivery, because another event may
+   * have been recorded.
    */
   async #sendAll(jobId: string): Promise<void> {
     const { db } = this.#parts
@@ -160,7 +160,7 @@ export class WebhookSender {
       if (listDueEvents(db, jobId).length === 0) return
       // Waits until the event is flushed to the disk. Rejects if the flush fails, and the event then stays due.
       await db.durable()
-      // The due events are read again, because the job may have been deleted during the wait. `sealedBody` then has the
+      // The due events are read again, because the job may have been deleted during the wait. `sealedBody` is then the
       // body that was stored before the deletion.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
@@ -203,8 +203,8 @@ export class WebhookSender {
 }
 
 /**
- * Returns the name of the receiver of a webhook: the id of the account and the host of the webhook. Each account has
- * its own circuit breakers, so no account can block the deliveries of another account.
+ * Returns the name of the receiver of a webhook: the id of the account and the host of the webhook. The name contains
+ * the account, so no account can block the deliveries of another one.
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`

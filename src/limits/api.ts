@@ -5,7 +5,7 @@ import { day, hour, KB, MB, minute, second } from './units.ts'
 export const apiLimits = {
   // Limits of requests to the API.
   bodyBytesMax: 100 * KB,
-  /** Maximum length of the boundary of a multipart form. RFC 2046 allows 70 characters, but some senders use more. */
+  /** Maximum length of the boundary of a multipart form. Some senders use more than the 70 characters of RFC 2046. */
   formBoundaryLengthMax: 256,
   /** Maximum size of the headers of one part of a multipart form. */
   formHeadBytesMax: 16 * KB,
@@ -52,8 +52,8 @@ export const apiLimits = {
   /** Maximum time for which a tool waits for a job. MCP clients have a timeout of 60 s. */
   toolWaitMs: 45 * second,
   /**
-   * Pause of the idle timeout of a connection while the response of a tool is sent. It is longer than `toolWaitMs`, so
-   * the timeout closes only the connection of a client that does not read.
+   * Time for which the idle timeout of a connection is paused for the response of a tool. It is longer than
+   * `toolWaitMs`, so the timeout closes only the connection of a client that does not read.
    */
   toolAnswerMs: 1 * minute,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */

@@ -18,23 +18,19 @@ export const databaseLimits = {
   readyEveryMs: 1 * second,
   /**
    * Maximum time of the test write for /v1/ready and /metrics. After this time, the database counts as not writable.
-   * Prometheus waits only 10 s for /metrics.
    */
   readyWaitMs: 5 * second,
 
   // Limits of a pair of servers, of which one serves and the other one waits.
   /**
-   * The lease is a file that shows which server of a pair serves. The serving server renews the lease this many times
-   * within its timeout. The waiting server reads the lease at the same interval.
+   * The lease is a file that shows which server of a pair serves. The serving server renews it this many times within
+   * its timeout. The waiting server reads it at the same interval.
    */
   standbyLooks: 10,
   /** Number of copies of the database in the shared folder of a pair of servers. Older copies are deleted. */
   standbyCopies: 3,
 
   // Limits of drafts, which are files that are still being written.
-  /**
-   * A draft is a file or folder that is still being written. A draft that was not changed for this time is removed,
-   * because its process was killed.
-   */
+  /** A draft (a file or folder that is still being written) is removed if it was not changed for this time. */
   draftKeptMs: 1 * hour,
 } as const

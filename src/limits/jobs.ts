@@ -9,8 +9,8 @@ export const jobLimits = {
   inspectionsMax: 4,
   /**
    * Minimum and maximum of the pause after a failed inspection of a media file. During the pause, no inspection for the
-   * same account starts. A failed inspection is not charged, so an account could otherwise keep the server busy with
-   * damaged files.
+   * same account starts. A failed inspection is not charged, so an account could otherwise keep the server busy for
+   * free.
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /** Minimum interval between two progress updates of a job. */

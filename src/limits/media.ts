@@ -32,13 +32,12 @@ export const mediaLimits = {
    */
   mediaProbeBytes: 32 * MB,
   /**
-   * Interval of the heartbeat of a child process that decodes a media file. It is sent only if there is no other
-   * message.
+   * Interval of the heartbeat of a child process that decodes a media file. Any other message replaces the heartbeat.
    */
   mediaAliveEveryMs: 1 * second,
   /**
    * A job fails if the decoded sound is longer than the maximum duration plus this margin. Only a file with wrong
-   * timestamps has so much sound, because a longer file is refused before it is decoded.
+   * timestamps has so much sound: a longer file is refused before.
    */
   mediaMarginMs: 1 * minute,
   /**

@@ -6,8 +6,8 @@ export const modelLimits = {
   /** Timeout of the child process that copies a model with its weights in the compact form (8-bit weights). */
   compactCopyMs: 30 * minute,
   /**
-   * The download of a model file fails after this many attempts in a row that do not make the partial file longer than
-   * before. It also fails if the complete file had a wrong hash this many times.
+   * The download of a model file fails after this many attempts in a row that do not make the partial file longer. It
+   * also fails if the complete file had a wrong hash this many times.
    */
   pullTriesMax: 5,
   /** Interval at which a process checks whether another process has finished downloading the same model. */

@@ -35,8 +35,8 @@ export const transcriptLimits = {
   editedTextLengthMax: 10_000,
   /**
    * The maximum size of an edited transcript is `editedSizesMax` times the original size, plus `editedBytesMore`. The
-   * size is that of the JSON of all utterances. One utterance with a text of the maximum length has up to about
-   * `editedBytesMore` bytes.
+   * size is that of the JSON of all utterances. One utterance of the maximum length has up to about `editedBytesMore`
+   * bytes.
    */
   editedSizesMax: 3,
   editedBytesMore: 1 * MB,
@@ -62,8 +62,8 @@ export const transcriptLimits = {
   /** Maximum number of words in a search query. A longer query finds nothing. */
   searchWordsMax: 200,
   /**
-   * Maximum number of utterances in one part of an account's search index. Newer transcripts then go into another part.
-   * With this size, a merge of the index blocks the event loop for at most 6 ms.
+   * Maximum number of utterances in one part of an account's search index. Newer transcripts go into another part. With
+   * this size, a merge of the index blocks the event loop for at most 6 ms.
    */
   searchPartUtterances: 65_536,
   /**

@@ -26,13 +26,13 @@ export const workerLimits = {
   /** Maximum number of workers with the same name that are present at the same time. */
   workersOfNameMax: 100,
   /**
-   * A job waits for an absent worker if only this worker can do the job. The job fails after this time since the last
+   * A job waits for an absent worker if only this worker can do it. The job fails after this time since the last
    * message in which the worker was ready.
    */
   workerRememberedMs: 24 * hour,
   /**
-   * Maximum number of messages in the stream, which has one message for each job for workers. An attacker with the
-   * credentials of a worker can add messages of about 90 bytes. This limit keeps them from filling the disk of NATS.
+   * Maximum number of messages in the stream, which has one message for each job. An attacker with the credentials of a
+   * worker can add messages of about 90 bytes. This limit keeps them from filling the disk of NATS.
    */
   workerStreamMessagesMax: 100_000,
   /** Timeout of a worker's request to the server. */
@@ -42,12 +42,13 @@ export const workerLimits = {
   workerRetryMsMax: 10 * second,
   /**
    * Timeout of a claim, as a multiple of the pause after the claim. The first timeout is only 2 s, because a claim is
-   * lost if the server's connection to NATS breaks. The timeout grows up to `workerRequestMs`.
+   * lost if the server's connection to NATS breaks. Later timeouts grow up to `workerRequestMs`.
    */
   workerTimeoutsPerPause: 4,
   /**
-   * Time in which a worker takes no jobs after an error of its machine, such as a full disk. It doubles with each such
-   * error, from `min` up to `max`. Errors within this time do not double it. After a completed job, it is `min` again.
+   * Time in which a worker takes no jobs after an error of its machine, such as a full disk. The time doubles with each
+   * such error, from `min` up to `max`. Errors within this time do not double it. After a completed job, it is `min`
+   * again.
    */
   workerRestMs: { min: 10 * second, max: 5 * minute },
   /**
@@ -62,8 +63,8 @@ export const workerLimits = {
    */
   workerAddressMs: 15 * minute,
   /**
-   * Maximum size of a result that a worker sends over HTTP. A job with a larger result fails. HTTP is used for results
-   * that are too large for a message of NATS (1 MB by default).
+   * Maximum size of a result that a worker sends over HTTP. A job with a larger result fails. Results that fit into a
+   * message of NATS (1 MB by default) are not sent over HTTP.
    */
   workerResultBytesMax: 256 * MB,
   /** Maximum number of dead letters (jobs that no worker could complete) in the output of `steno workers list`. */

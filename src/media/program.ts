@@ -1,4 +1,4 @@
-// Finds the media program (native/media), the only part of steno that contains FFmpeg. FFmpeg has the LGPL licence, so
+// Finds the media program (native/media), the only part of steno that contains FFmpeg. By the LGPL licence of FFmpeg,
 // users must be able to replace it: the setting STENO_MEDIA is the path of another build.
 
 import { findCarried } from '../base/carried.ts'

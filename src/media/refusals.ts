@@ -1,5 +1,5 @@
-// The reasons for which the media program refuses a media file. The media program sends only the name of a reason. A
-// hostile file may have taken control of it, so it must not choose the message for the caller.
+// The reasons for which the media program refuses a media file. The media program sends only the name of a reason. It
+// must not choose the message, because a hostile file may have taken control of it.
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 

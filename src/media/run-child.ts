@@ -43,8 +43,8 @@ const defaultBounds: Bounds = {
 }
 
 /**
- * Starts the media program on a file. Yields each block of samples that it sends, and then returns the result of the
- * operation. The child process has always exited when the generator ends.
+ * Starts the media program on a file. Yields each block of samples, and then returns the result of the operation. The
+ * child process has always exited when the generator ends.
  */
 export async function* runChild(
   { operation, channel }: Work,

@@ -1,6 +1,6 @@
 // The protocol between the media program (native/media) and its parent process. The parent passes an order in the
-// arguments of the media program, which sends messages on stdout. The parent checks every message, because a hostile
-// media file may have taken control of the media program.
+// arguments. The media program sends messages on stdout. The parent checks every message, because a hostile file may
+// have taken control of the media program.
 
 import { limits } from '../limits.ts'
 

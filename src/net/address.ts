@@ -7,7 +7,7 @@ import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.t
 
 /**
  * The ranges of IP addresses that do not belong to the public internet. For IPv6, only ranges inside `globalIpv6` are
- * listed. Outside of it, only NAT64 addresses of public IPv4 addresses are public.
+ * listed. Outside of `globalIpv6`, only NAT64 addresses of public IPv4 addresses are public.
  */
 const special = {
   ipv4: netsOf([
@@ -44,8 +44,7 @@ const globalIpv6 = netsOf(['2000::/3'])
 
 /**
  * Returns true if a request to a URL of a caller may connect to this IP address. An address in `allowNets` is always
- * allowed. Any other address must be public and not in `own`, the addresses of this machine. Returns false for a text
- * that is not an IP address.
+ * allowed. Any other address must be public and not in `own`, the addresses of this machine.
  */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)

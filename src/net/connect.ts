@@ -1,5 +1,5 @@
 // Opens a socket to a host if the host's IP address is allowed. The host name is resolved once, and the socket connects
-// to the checked addresses. A later change of the DNS answer (DNS rebinding) has no effect.
+// to the checked addresses. This prevents DNS rebinding.
 
 import { isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
@@ -18,8 +18,8 @@ export type ConnectOptions = {
   /** The CA certificates to trust, in place of the default CA certificates. */
   ca?: string | undefined
   /**
-   * If true, plain http is allowed only to addresses in `allowNets`. If false or missing, plain http is allowed to
-   * every address that is allowed at all.
+   * If true, plain http is allowed only to addresses in `allowNets`. Otherwise plain http is allowed to every permitted
+   * address.
    */
   httpsOnly?: boolean | undefined
   connectTimeoutMs?: number | undefined

@@ -47,8 +47,8 @@ export class Undecodable extends Error {}
 
 /**
  * Returns the codings in the header Content-Encoding, in the order in which the server applied them. As in browsers, an
- * unregistered name, such as `utf-8`, counts as no coding. Object stores keep any name from the upload of a file, such
- * as `aws-chunked` of newer AWS libraries.
+ * unregistered name counts as no coding. Object stores keep any name from the upload of a file, such as `aws-chunked`
+ * of newer AWS libraries.
  */
 export function codingsIn(header: string | undefined): string[] {
   const names = header?.split(',') ?? []

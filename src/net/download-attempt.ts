@@ -14,8 +14,8 @@ import { directAddress } from './share-links.ts'
 import { isSignIn } from './sign-in-pages.ts'
 
 /**
- * Sends one request for the whole file, or for the part that is still missing. Returns `complete` if the file is
- * complete. Returns `interrupted` or `stalled` if the caller may try again. Throws an error if the download must end.
+ * Requests the file, or the part that is still missing. Returns `complete` if the file is complete. Returns
+ * `interrupted` or `stalled` if the caller may try again. Throws an error if the download must end.
  */
 export async function attempt(
   file: FileHandle,
@@ -72,8 +72,8 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
 }
 
 /**
- * Handles a response whose status is not 2xx. Returns a result that causes a retry if an earlier attempt has begun the
- * file and a retry can succeed. Otherwise throws a JobFailure.
+ * Handles a response whose status is not 2xx. Asks for a retry if an earlier attempt has begun the file and a retry can
+ * succeed. Otherwise throws a JobFailure.
  */
 async function refused(
   answer: Answer,
@@ -92,7 +92,7 @@ async function refused(
 
 /**
  * Returns true if the response continues the file at the first missing byte. Returns false if its version or size
- * differs, its size is unknown, or its body is compressed. Stores the size of the file if it was unknown before.
+ * differs, its size is unknown, or its body is compressed. Also stores a size that was unknown before.
  */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)

@@ -25,7 +25,7 @@ export type Progress = {
   total: number | null
   /**
    * The ETag or the Last-Modified header of the file. The next attempt continues the file only if the server sends no
-   * other value. Null if neither header can be used: the next attempt then starts at the first byte.
+   * other value. If it is null, the next attempt starts at the first byte.
    */
   version: string | null
   /** True after the first successful response that began at the first byte of the file. */

@@ -1,6 +1,6 @@
 // Sends one request over a given socket, and reads the response. It uses no connection pool and no proxy, does not
-// decompress the body, and follows no redirect. It uses node:http, because Bun's fetch obeys HTTP_PROXY and opens its
-// own connection.
+// decompress the body, and follows no redirect. Bun's fetch is not used, because it obeys HTTP_PROXY and opens its own
+// connection.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'
@@ -33,7 +33,7 @@ export type NoAnswer = { kind: 'answer-timeout' | 'broken-answer' }
 
 /**
  * Sends the request, and returns the response. Returns a NoAnswer if the request times out, the connection breaks, or
- * the response is not valid. Rejects only if `signal` is aborted, with the reason of the signal.
+ * the response is not valid. Rejects only if `signal` is aborted.
  */
 export async function exchange(
   socket: Socket,

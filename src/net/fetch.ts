@@ -27,7 +27,7 @@ const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
  * Sends a request, and follows at most `redirectsMax` redirects with the same method and body. Returns a network
- * failure as a value. Rejects only if `signal` is aborted, with its reason, or if `rewrite` throws.
+ * failure as a value. Rejects only if `signal` is aborted or `rewrite` throws.
  */
 export async function fetchGuarded(
   address: string,
@@ -71,7 +71,7 @@ export function isWeb(url: URL): boolean {
 
 /**
  * Stores the cookies that the server at `url` has set in a redirect, for later requests to the same origin. Share links
- * of some services, such as SharePoint, need such a cookie.
+ * of SharePoint, for example, need such a cookie.
  */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()

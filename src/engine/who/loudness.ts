@@ -1,14 +1,12 @@
 // Measures the loudness of the recording every 10 ms, and removes pauses from turns. A turn is a span in which one
-// speaker talks. Turns contain pauses because the segmentation model marks pauses of less than about 0.5 s as speech.
+// speaker talks. The segmentation model counts pauses of less than about 0.5 s as speech.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { HighPass } from './high-pass.ts'
 import { partsWithoutPauses, silence } from './pauses.ts'
 import type { Turn } from './turn.ts'
 
-/**
- * Each loudness value is replaced by the mean of the value itself, this many values before it, and this many after it.
- */
+/** Each loudness value is replaced by a mean that includes this many values before it and after it. */
 const smoothing = 2
 
 /** The loudness of one recording. `add` accepts the sound in parts of any length. */

@@ -1,13 +1,12 @@
-// Merges voices that are probably one person. After the clustering, the speech of one person can still be in several
-// clusters.
+// Merges voices that are probably one person.
 
 import { largestFirst } from './agglomerate.ts'
 import type { Cluster } from './linkage.ts'
 import { dot } from './unit.ts'
 
 /**
- * The distance of voices is less exact if one voice has little speech, so a higher limit then applies. The limit grows
- * by this value, divided by the seconds of speech of the voice with less speech.
+ * The distance between two voices is less exact if one of them has little speech. The limit of the distance is
+ * therefore raised by this value, divided by the seconds of speech of that voice.
  */
 const briefness = 0.4
 
@@ -15,10 +14,9 @@ const briefness = 0.4
 type Voice = { cluster: Cluster; own: number }
 
 /**
- * Merges the two most similar voices again and again, while their distance is below `limit`. The limit is a little
- * higher if one voice has little speech (see `briefness`). Each cluster is a voice, and its weight is its speech in
- * seconds. `pieceWeight` is the mean length of speech of one embedding, in seconds. The result is ordered by weight,
- * the largest first.
+ * Merges the two most similar voices again and again, while their distance is below `limit`. The limit is higher for
+ * voices with little speech (see `briefness`). The weight of a cluster is its speech in seconds. `pieceWeight` is the
+ * mean length of speech of one embedding, in seconds. The cluster with the largest weight is first in the result.
  */
 export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWeight: number): Cluster[] {
   const voiceOf = (cluster: Cluster): Voice => ({ cluster, own: ownCosine(cluster, pieceWeight) })
@@ -37,7 +35,7 @@ export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWe
 
 /**
  * Returns the mean cosine between two different embeddings of the cluster. `itself` is the share of pairs of an
- * embedding with itself. The formula removes these pairs, whose cosine is 1.
+ * embedding with itself, which are removed.
  */
 function ownCosine({ sum, weight }: Cluster, pieceWeight: number): number {
   const itself = Math.min(0.9, pieceWeight / weight)
@@ -60,10 +58,9 @@ function closestPair(voices: readonly Voice[], limit: number): [Voice, Voice] | 
 }
 
 /**
- * Returns the distance between two voices, corrected for the differences between the embeddings of one voice. For two
- * clusters of the same voice, the result is near 0. The mean cosine between the voices is divided by the geometric mean
- * of the mean cosines within each voice. The distance is 1 minus this ratio. It is 1 if a mean cosine within a voice is
- * not positive.
+ * Returns the distance between two voices, which is near 0 for two clusters of the same voice. It is 1 minus a ratio:
+ * the mean cosine between the voices, divided by the geometric mean of the mean cosines within each voice. It is 1 if a
+ * mean cosine within a voice is not positive.
  */
 function distanceWithoutScatter(one: Voice, other: Voice): number {
   if (one.own <= 0 || other.own <= 0) return 1

@@ -6,15 +6,9 @@ import { type Device, openSession, type Tensor, tensor } from '../onnx/session.t
 import type { SessionOptions } from '../onnx/session-options.ts'
 
 export type VoiceModel = {
-  /**
-   * The size of the last dimension of the model's output. The value is below 1 if the model file does not fix this
-   * size.
-   */
+  /** The size of the last dimension of the model's output. Below 1 if the model file does not fix this size. */
   outputSize: number
-  /**
-   * Runs the model once. Passes the values and the dimensions of the output to `read`, and returns the result of
-   * `read`.
-   */
+  /** Runs the model once. Passes the values and the dimensions of the output to `read`, and returns its result. */
   run<Result>(
     data: Float32Array,
     dims: readonly number[],

@@ -8,10 +8,7 @@ export type NumpyArray = { shape: number[]; values: Float64Array }
 /** The first bytes of every `.npy` file: `\x93NUMPY`. */
 const mark = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59])
 
-/**
- * Returns the arrays in the archive, by their names. Throws if the archive or an array is damaged, or if an array is of
- * an unsupported kind.
- */
+/** Returns the arrays in the archive, by their names. Throws if the archive or an array is damaged or unsupported. */
 export function readNpz(path: string): Map<string, NumpyArray> {
   return new Map(
     listZip(path).map(entry => [

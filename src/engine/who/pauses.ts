@@ -1,5 +1,4 @@
-// Removes the pauses from a turn, which is a span in which one speaker talks. A pause is much quieter than the loud
-// parts of its turn.
+// Removes the pauses from a turn, which is a span in which one speaker talks.
 
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import type { Turn } from './turn.ts'
@@ -7,20 +6,20 @@ import type { Turn } from './turn.ts'
 /** A sound in a turn counts as a pause if it is at least this many decibels quieter than the loud parts of the turn. */
 const belowSpeech = 32
 /**
- * Pauses are removed from a turn only if the background is this many decibels quieter than the loud parts of the turn.
- * In a louder background, a pause sounds like quiet speech.
+ * Pauses are removed only if the background is this many decibels quieter than the loud parts of the turn. In a louder
+ * background, a pause sounds like quiet speech.
  */
 const quietBackground = 45
 /** The background noise of a turn is measured in the turn, and in this many seconds before and after it. */
 const backgroundSeconds = 5
 /**
- * The minimum length, in seconds, of a pause that is removed from the inside of a turn. At the start and the end of a
- * turn, shorter pauses are removed too.
+ * The minimum length, in seconds, of a pause that is removed from the inside of a turn. At both ends of the turn,
+ * shorter pauses are removed too.
  */
 const pauseSeconds = 0.25
 /**
- * After the pauses are removed, a part of the turn that is shorter than this, in seconds, is removed too. If no part
- * would remain, the turn stays as it is.
+ * The minimum length, in seconds, of a part that remains of a turn without its pauses. Shorter parts are removed too.
+ * If no part would remain, the turn stays as it is.
  */
 const soundSeconds = 0.06
 const perSecond = sampleRate / samplesPerMelFrame
@@ -49,7 +48,7 @@ export function partsWithoutPauses(turn: Turn, smooth: Float32Array): Turn[] {
   return spoken.length > 0 ? spoken : [turn]
 }
 
-/** Returns the quantile `part` of the values: 0 gives the lowest value, 0.5 the median, and 1 the highest value. */
+/** Returns the quantile `part` of the values: 0 gives the lowest value, and 1 the highest. */
 function share(values: Float32Array, part: number): number {
   return values.toSorted()[Math.floor(part * (values.length - 1))] ?? silence
 }

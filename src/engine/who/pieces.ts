@@ -1,4 +1,4 @@
-// Cuts the recording into pieces. A piece is a span of at most 2.4 s in which one voice speaks alone. A piece ends at a
+// Cuts the recording into pieces. A piece is a span of at most 2.4 s in which one voice speaks alone. It ends at a
 // change of voice, and at a pause or an overlap of voices of more than 0.15 s.
 
 import { equalParts, type FrameSpan, framesOf } from './views.ts'
@@ -9,19 +9,15 @@ export type VoicePiece = FrameSpan & { follows: boolean }
 
 /** The maximum length of a pause inside a piece, in frames. Frames in which several voices overlap count as a pause. */
 const pauseFrames = framesOf(0.15)
-/**
- * The maximum pause, in frames, between two pieces that probably have the same voice. After a longer pause, `follows`
- * of the second piece is false.
- */
+/** The maximum pause, in frames, between two pieces that probably have the same voice. */
 const followsFramesMax = framesOf(0.42)
-/** The maximum length of a piece, in frames. A longer piece is cut into equal parts of at most `aimFrames` frames. */
+/** The maximum length of a piece, in frames. A longer piece is cut into equal parts of at most `aimFrames`. */
 const longestFrames = framesOf(2.4)
 const aimFrames = framesOf(2)
 
 /**
  * Returns the spans inside `span` in which one voice speaks alone. `classes` has one array for each view, which is ten
- * seconds of sound. The array says which voices speak in each frame of the view. Each view starts `stepFrames` frames
- * after the previous view.
+ * seconds of sound: the voices that speak in each frame. Each view starts `stepFrames` frames after the previous one.
  */
 export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
   const votes = votesIn(classes, stepFrames, span)

@@ -12,13 +12,13 @@ export type PldaArrays = {
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
   /**
-   * The mean of the projected embeddings on which the PLDA model was trained. It is subtracted from an embedding after
-   * the projection and the scaling to the length √width.
+   * The mean of the projected embeddings on which the PLDA model was trained. It is subtracted from an embedding that
+   * is projected and scaled to the length √width.
    */
   centre: Float64Array
   /**
-   * The matrix by which a projected embedding is multiplied after the subtraction of `centre`. After that, the
-   * embeddings of one voice have a variance of 1 in every dimension.
+   * A projected embedding is multiplied by this matrix after the subtraction of `centre`. The embeddings of one voice
+   * then have a variance of 1 in every dimension.
    */
   transform: Float64Array
   /** The variance between different voices in each dimension, after the multiplication by `transform`. */
@@ -37,8 +37,8 @@ export class Plda {
   }
 
   /**
-   * Returns the projection of `embedding`, scaled to the Euclidean norm 1. The caller must pass the embedding unscaled,
-   * as the embedding model returned it.
+   * Returns the projection of `embedding`, scaled to the Euclidean norm 1. `embedding` must be unscaled, as the
+   * embedding model returned it.
    */
   project(embedding: Float32Array): Float32Array {
     const { mean, projectedMean, projection } = this.arrays
@@ -51,7 +51,7 @@ export class Plda {
     return Float32Array.from(unitOf(sum))
   }
 
-  /** Transforms a projected embedding so that the embeddings of each voice have a variance of 1 in every dimension. */
+  /** Transforms a projected embedding. The embeddings of one voice then have a variance of 1 in every dimension. */
   features(projected: Float32Array): Float64Array {
     const { centre, transform } = this.arrays
     const scale = Math.sqrt(this.width)

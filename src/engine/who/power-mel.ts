@@ -1,5 +1,5 @@
 // Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame of 25 ms
-// starts every 10 ms. Silence is added at both ends of the sound, so the middle of the first frame is the first sample.
+// starts every 10 ms. The sound is padded with silence, so the middle of the first frame is the first sample.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'

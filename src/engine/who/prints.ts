@@ -1,24 +1,21 @@
-// Voice prints. A voice print is one embedding for the speech of one person. Two prints of the same embedding model are
-// compared by their dot product.
+// Voice prints. A voice print is one embedding for the speech of one person. Two prints are compared by their dot
+// product.
 
 import { sampleRate } from '../audio.ts'
 import type { Embedder } from './embedder.ts'
 import { lengthOf, type SoundSpan, totalOf } from './sound-spans.ts'
 import { finiteUnit } from './unit.ts'
 
-/** The minimum length, in samples, of the speech from which a voice print is made. Less speech gives no print. */
+/** The minimum length, in samples, of the speech for a voice print. */
 export const printSamplesMin = 5 * sampleRate
 /** The number of feature frames in a part of the speech that gets one embedding: 2.4 s. */
 const partFrames = 240
-/**
- * Each span of speech is cut into parts of `partFrames` frames. The last part may be shorter, and is left out if it has
- * fewer frames than this.
- */
+/** The minimum number of frames in the last part of a span of speech. A shorter last part is left out. */
 const partFramesMin = 80
 
 /**
- * Returns the voice print of each group of spans. A group has the spans in which one person speaks. The print is null
- * for a group with fewer than `printSamplesMin` samples, or without a usable embedding.
+ * Returns the voice print of each group of spans. A group has the spans of one person. The print is null for a group
+ * with fewer than `printSamplesMin` samples, or without a usable embedding.
  */
 export async function printsOf(
   embedder: Embedder,
@@ -53,9 +50,7 @@ async function cut(
   return cuts.map(group => group.map(({ samples }) => samples))
 }
 
-/**
- * Returns the voice print of one person: the mean of the embeddings of all parts, weighted by the lengths of the parts.
- */
+/** Returns the voice print of one person: the mean of the embeddings of all parts, weighted by their lengths. */
 function printOf(embedder: Embedder, sounds: readonly Float32Array[]): Float32Array | null {
   const parts = sounds.flatMap(sound => {
     const features = embedder.withoutNoise(embedder.features(sound))

@@ -1,9 +1,9 @@
-// The segmentation model. It finds up to three voices in a view, which is ten seconds of sound. In each frame, up to
-// two voices can speak. The number of a voice is valid only in its view.
+// The segmentation model. It finds up to three voices in a view, which is ten seconds of sound. The number of a voice
+// is valid only in its view.
 //
-// The built-in model is stored twice. On a CPU, it runs from two files: the front, which runs once for all views, and
-// the body, which has convolutions with 8-bit weights. On other devices, it runs from one file, because ONNX Runtime
-// has these convolutions only for CPUs.
+// On a CPU, the built-in model runs from two files. The file `front` runs once for all views. The file `body` has
+// convolutions with 8-bit weights, which ONNX Runtime has only for CPUs. On other devices, the model runs from one
+// file.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,14 +14,14 @@ import { openModel, type VoiceModel } from './model.ts'
 import { classVoices, viewFrames, viewSamples } from './views.ts'
 
 /**
- * Finds the class of every frame: the voices that speak in it. The result has the frames of `count` views, one view
- * after the other. A view is ten seconds of sound, and starts `step` samples after the view before it.
+ * Finds the voices that speak in each frame of `count` views, one view after the other. A view is ten seconds of sound,
+ * and starts `step` samples after the view before it.
  */
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
 /**
- * The output of the model file `front`. `bands` is the number of bands in this output. `step` is the number of samples
- * from one value of a band to the next value. `samples` is the number of samples that one value covers.
+ * The output of the model file `front`. `bands` is its number of bands. `step` is the number of samples from one value
+ * of a band to the next value. `samples` is the number of samples that one value covers.
  */
 const front = { bands: 40, step: 90, samples: 541 }
 

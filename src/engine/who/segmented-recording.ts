@@ -3,8 +3,8 @@
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
 /**
- * Ten seconds of the recording, in which the segmentation model has found up to three voices. `classes` says for each
- * frame which of these voices speak. `speakers` has the speaker of each voice, or -1 if the speaker is unknown.
+ * Ten seconds of the recording, with up to three voices. `classes` says for each frame which of the voices speak.
+ * `speakers` has the speaker of each voice, or -1 if the speaker is unknown.
  */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
@@ -17,19 +17,18 @@ export type SegmentedRecording = {
   samples: number
   speakerCount: number
   /**
-   * Returns the number of speakers in a frame: 0, 1 or 2. The result combines the voice counts of the speech model with
-   * `mean`. This is the mean number of voices in the frame, over all views that contain the frame. Null if the speech
-   * model gives no voice counts.
+   * Returns the number of speakers in a frame: 0, 1 or 2. The function combines the voice counts of the speech model
+   * with `mean`: the mean number of voices in the frame, over all views that contain it. The property is null if the
+   * speech model gives no voice counts.
    */
   speakerCountIn: ((frame: number, mean: number) => number) | null
 }
 
 /**
- * Returns the number of speakers who speak in a frame. Several views contain the frame, and each one has a number of
- * voices. If `speakerCountIn` is null, the result is the rounded mean of these numbers. Otherwise `speakerCountIn`
- * computes the result from the mean.
+ * Returns the number of speakers who speak in a frame. Each view that contains the frame has a number of voices. The
+ * result is the rounded mean of these numbers, or is computed from this mean by `speakerCountIn`.
  *
- * Also writes to `votes`: for each speaker, the number of views in which this speaker speaks in the frame. The speakers
+ * Also writes to `votes`: for each speaker, the number of views in which the speaker speaks in the frame. The speakers
  * in `dropped` get no votes.
  */
 export function countSpeakers(

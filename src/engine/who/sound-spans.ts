@@ -7,12 +7,12 @@ export type SoundSpan = { from: number; to: number }
 
 /** The maximum length of the speech in a voice print, in samples. More speech hardly changes the print. */
 const printSamplesMax = 30 * sampleRate
-/** The minimum length, in samples, of a span of speech in a voice print. A shorter span is not used. */
+/** The minimum length, in samples, of a span of speech in a voice print. */
 const spanSamplesMin = 1 * sampleRate
 
 /**
- * Returns the longest spans, in order of time. Spans shorter than `spanSamplesMin` are left out. One span is shortened
- * if all together would have more than `printSamplesMax` samples.
+ * Returns the longest spans, in order of time. Spans shorter than `spanSamplesMin` are left out. All together have at
+ * most `printSamplesMax` samples, so one span may be shortened.
  */
 export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
   let left = printSamplesMax

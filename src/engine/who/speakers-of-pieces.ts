@@ -1,5 +1,5 @@
-// Finds the speaker of each piece, which is a span in which one voice speaks alone. If the speech model gives frame
-// embeddings, a change of speaker within a piece is found too.
+// Finds the speaker of each piece, which is a span in which one voice speaks alone. With frame embeddings, a change of
+// speaker within a piece is found too.
 
 import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import type { FrameEmbeddings } from './frame-embeddings.ts'
@@ -10,26 +10,26 @@ import { equalParts, secondsOf } from './views.ts'
 /** The weight of the frame embeddings in a comparison. The embedding of the whole piece has the weight 1. */
 const frameWeight = 0.9
 /**
- * If there are frame embeddings, each piece is divided into equal parts of about this length, in seconds. Each part
- * gets its own speaker.
+ * With frame embeddings, each piece is divided into equal parts of about this length, in seconds. Each part gets its
+ * own speaker.
  */
 const partSeconds = 0.5
 /**
- * Each speaker has a mean frame embedding, over all parts of this speaker. When parts change their speaker, these means
- * change too. Both are therefore computed this number of times.
+ * The speakers of the parts depend on the mean frame embedding of each speaker, and these means depend on the speakers.
+ * Both are therefore computed this number of times.
  */
 const rounds = 3
 
 /**
- * A part of a piece. `similarities` has the similarity between the embedding of the piece and the centroid of each
- * speaker. `mean` is the mean frame embedding of the part.
+ * A part of a piece. `similarities` compares the embedding of the piece with the centroid of each speaker. `mean` is
+ * the mean frame embedding of the part.
  */
 type Part = LabelledPiece & { similarities: number[]; mean: Float32Array }
 
 /**
- * Returns the pieces with their speakers. `centroids` has the mean embedding of each speaker. The speaker of a piece is
- * the one with the most similar centroid, or -1 if the piece has no embedding. With frame embeddings and at least two
- * speakers, parts of pieces are returned. Each part has its own speaker, who counts as sure.
+ * Returns the pieces with their speakers. The speaker of a piece is the one with the most similar centroid (mean
+ * embedding), or -1 if the piece has no embedding. With frame embeddings and at least two speakers, the result has
+ * parts of pieces. Each part has its own speaker, who counts as sure.
  */
 export function speakersOfPieces(
   pieces: readonly EmbeddedPiece[],

@@ -1,25 +1,24 @@
 // Finds the speaker of each voice of each view. A view is ten seconds of sound. The segmentation model numbers the
-// voices of each view from 0 to 2, and the same number may mean another person in the next view. The numbers of
-// speakers are the same in the whole recording.
+// voices in each view again from 0. The numbers of speakers are valid in the whole recording.
 
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
 /**
- * A span in which one voice speaks alone, with the number of its speaker, or -1 if the speaker is unknown. `isSure` is
- * false if the piece is so short that its speaker may be wrong.
+ * A span in which one voice speaks alone, with its speaker, or -1 if the speaker is unknown. `isSure` is false if the
+ * piece is so short that the speaker may be wrong.
  */
 export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 
 /**
- * The weight of the vote of a frame whose speaker is uncertain. A vote for a sure speaker has the weight 1. All
- * uncertain votes in a view together have at most the weight 1, because a view has `viewFrames` frames.
+ * The weight of the vote of a frame whose speaker is uncertain. Other votes have the weight 1. All uncertain votes in a
+ * view together have at most the weight 1.
  */
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns the speaker of each voice in each view, or -1 for a voice without votes. A view is ten seconds of sound. If
- * only one voice of a view speaks in a frame of a piece, this voice gets a vote for the speaker of the piece.
+ * Returns the speaker of each voice in each view (ten seconds of sound), or -1 for a voice without votes. A voice that
+ * speaks alone in a frame of a piece gets a vote for the speaker of the piece.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
@@ -46,8 +45,8 @@ export function speakersOfViews(
 }
 
 /**
- * For each voice of a view, the bit set that contains only this voice. If it equals the bit set of a frame (see
- * `classVoices`), only this voice speaks in the frame.
+ * For each voice of a view, the bit set that contains only this voice. A frame with the same bit set (see
+ * `classVoices`) has only this voice.
  */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 

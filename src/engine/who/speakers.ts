@@ -1,5 +1,5 @@
-// Finds the speaker of each word: the speaker whose turn overlaps the word most. If a few words inside a sentence have
-// another speaker, they are assigned to the main speaker of the sentence.
+// Finds the speaker of each word: the speaker whose turn overlaps the word most. A few words of another speaker inside
+// a sentence are assigned to the main speaker of the sentence.
 
 import { correctSentence, mostOf, sentences, type TimedWord } from './stray-words.ts'
 import type { Turn } from './turn.ts'
@@ -27,8 +27,8 @@ export function speakersOf(words: readonly TimedWord[], { turns, exclusive }: Ti
 }
 
 /**
- * Returns, for each word, the speaker who talks longest during the word. If no speaker talks then, the result is the
- * speaker of the nearest turn, or 0 without turns. Words and turns are in order of time.
+ * Returns, for each word, the speaker who talks longest during the word. If there is none, the result is the speaker of
+ * the nearest turn, or 0 without turns. Words and turns are in order of time.
  */
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0

@@ -1,5 +1,5 @@
-// Corrects the speakers of single words. The main speaker of a sentence speaks the largest number of its words. If one
-// or two adjacent words of a longer sentence have another speaker, these words are assigned to the main speaker.
+// Corrects the speakers of single words. The main speaker of a sentence speaks most of its words. One or two adjacent
+// words of another speaker in a longer sentence are assigned to the main speaker.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { utterancePause } from '../audio.ts'
@@ -7,8 +7,8 @@ import { utterancePause } from '../audio.ts'
 export type TimedWord = { text: string; from: number; to: number }
 
 /**
- * Adjacent words of another speaker are assigned to the main speaker of the sentence if there are at most `words` of
- * them. They must also be at most the share `share` (0 to 1) of the sentence.
+ * Adjacent words of another speaker are assigned to the main speaker of the sentence if they are few: at most `words`,
+ * and at most the share `share` (0 to 1) of the sentence.
  */
 const strayRun = { words: 2, share: 1 / 3 }
 
@@ -33,8 +33,8 @@ export function* sentences(words: readonly TimedWord[]): Generator<{ first: numb
 
 /**
  * Corrects the speakers of one sentence: the words from `first` to `end - 1`. A few adjacent words of another speaker
- * are assigned to the main speaker. The main speaker speaks the most words of the sentence. If several speakers have
- * the same count, the first of them is the main speaker.
+ * are assigned to the main speaker, who speaks the most words of the sentence. If several speakers have the same count,
+ * the first of them is the main speaker.
  */
 export function correctSentence(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()

@@ -1,6 +1,5 @@
 // Makes turns from the overlapping views of the segmentation model. A turn is a span in which one speaker talks. A view
-// is ten seconds of sound. Each view votes for the speakers that it finds in a frame. The speakers with the most votes
-// are chosen.
+// is ten seconds of sound. Each view votes for the speakers that it finds in a frame.
 
 import { sampleRate } from '../audio.ts'
 import { countSpeakers, type SegmentedRecording } from './segmented-recording.ts'
@@ -19,13 +18,13 @@ export type Timeline = {
 export const noTurns: Timeline = { turns: [], exclusive: [] }
 
 /**
- * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech gets no turns. If all
- * speakers have less speech, all of them keep their turns.
+ * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech gets no turns, unless
+ * all speakers have less.
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes for the speaker of a piece in each frame of the piece. It is higher than the number of all other
- * votes in the frame.
+ * The number of votes for the speaker of a piece in each of its frames. It is higher than the number of all other
+ * votes.
  */
 const sureVotes = 100
 
@@ -68,7 +67,7 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
   }
 }
 
-/** Returns the speaker with the most votes, and the speaker with the second most votes. A missing speaker is -1. */
+/** Returns the two speakers with the most votes. A missing speaker is -1. */
 function twoMost(votes: Int32Array): [number, number] {
   let most = -1
   let next = -1
@@ -84,8 +83,8 @@ function twoMost(votes: Int32Array): [number, number] {
 
 /**
  * Returns the two speakers who most probably speak in a frame. `most` and `second` are the speakers with the most
- * votes, or -1 if no speaker has votes. Each -1 is replaced with a speaker who spoke shortly before, because the voice
- * counts may still say that somebody speaks. `before` has the two speakers who spoke last, the latest first.
+ * votes, or -1. Each -1 is replaced with a speaker who spoke shortly before. `before` has the two speakers who spoke
+ * last, the latest first.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

@@ -1,5 +1,5 @@
-// Assigns speakers to voices of a view that have no speaker yet. A view is ten seconds of the recording. Views overlap,
-// so the speakers of overlapping views show who the voice is.
+// Assigns speakers to the voices of a view that have no speaker yet. A view is ten seconds of the recording. The
+// speakers of overlapping views show who a voice is.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
@@ -15,9 +15,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views of the recording, with speakers for the voices whose speaker is unknown. In each frame in which
- * such a voice speaks, each overlapping view gives one vote to each speaker who speaks in it. The speaker with the most
- * votes is assigned. If there are no votes, the speaker stays unknown.
+ * Returns the views with speakers for the voices whose speaker is unknown. In each frame with such a voice, each
+ * overlapping view gives one vote to each of its speakers in the frame. The speaker with the most votes is assigned.
+ * Without votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
@@ -40,9 +40,8 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
 }
 
 /**
- * Adds votes for the speaker of the voice `local` of `view`. `near` is a view that overlaps with `view`. In each frame
- * in which the voice speaks, each known speaker who speaks in `near` gets one vote. Frame n of `view` is frame n +
- * `shift` of `near`.
+ * Adds votes for the speaker of the voice `local` of `view`. `near` overlaps with `view`. In each frame with the voice,
+ * each known speaker who speaks in `near` gets one vote. Frame n of `view` is frame n + `shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

@@ -15,17 +15,15 @@ export type VbxOptions = {
    */
   start: number
   /**
-   * The minimum weight of a voice: the sum of the weights of its embeddings. An embedding of several voices is divided
-   * among them. A voice below the minimum is removed. If all voices are below it, only the voice with the largest
-   * weight remains.
+   * The minimum weight of a voice: the sum of the weights of its embeddings. A voice below the minimum is removed. If
+   * all voices are below it, the voice with the largest weight remains.
    */
   weightMin: number
 }
 
 /**
- * Finds the voices in the embeddings by VBx. Returns the centroid of each voice (the mean embedding, scaled to the
- * length 1), the voice with the most speech first. An embedding with the weight n counts as n equal embeddings. The
- * caller must have projected all embeddings by `plda`.
+ * Finds the voices in the embeddings by VBx. Returns the centroid of each voice: the mean embedding, scaled to the
+ * length 1. The voice with the most speech is first. All embeddings must be projected by `plda`.
  */
 export function findVoicesByVbx(
   embeddings: readonly Weighted[],

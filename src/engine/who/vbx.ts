@@ -1,16 +1,16 @@
 // VBx: clusters embeddings by variational Bayes (Landini et al., 2022), with the parameters of pyannote's community-1
-// pipeline. VBx starts with too many speakers. In each round, a superfluous speaker loses embeddings to the other
-// speakers, until it has none.
+// pipeline. VBx starts with too many speakers. Superfluous speakers lose their embeddings to other speakers in each
+// round.
 
 /**
- * The weight of the likelihood of the embeddings (`Fa` in the paper), and the weight of the prior of the speakers
- * (`Fb`). The likelihood has a weight below 1, because neighbouring embeddings are not independent.
+ * The weights of the likelihood of the embeddings (`Fa` in the paper) and of the prior of the speakers (`Fb`). The
+ * likelihood has a weight below 1, because neighbouring embeddings are not independent.
  */
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * The preference for the clusters with which VBx starts, as a natural logarithm. At the start, an embedding belongs to
- * its own cluster with e^7 (about 1,100) times the probability of each other cluster.
+ * The preference for the clusters with which VBx starts, as a natural logarithm. At the start, the own cluster of an
+ * embedding is e^7 (about 1,100) times as probable as each other cluster.
  */
 const startPreference = 7
 /**
@@ -22,8 +22,8 @@ const roundsMax = 40
 const gainMin = 1e-4
 
 /**
- * `memberships` has, for each embedding, the share (0 to 1) that belongs to each speaker. `shares` has, for each
- * speaker, the weighted mean of these shares over all embeddings.
+ * `memberships` has, for each embedding, the share (0 to 1) that belongs to each speaker. `shares` has the weighted
+ * mean of these shares over all embeddings.
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
@@ -32,8 +32,8 @@ type Assignment = { memberships: Float64Array[]; shares: Float64Array }
  * speaker.
  *
  * `features` has the embeddings, transformed by the PLDA model. An embedding with the weight n counts as n equal
- * embeddings. `start` has, for each embedding, the index of its speaker before the first round. `between` has the
- * variance between different voices, for each dimension of the embeddings.
+ * embeddings. `start` has the index of each embedding's speaker before the first round. `between` has the variance
+ * between different voices, for each dimension.
  */
 export function vbx(
   features: readonly Float64Array[],
@@ -125,7 +125,7 @@ function speakersFrom(
   return { means, offsets, penalty }
 }
 
-/** Returns, for each speaker, the weighted sum of the embeddings of the speaker, and the sum of the weights. */
+/** Returns, for each speaker, the weighted sum of the embeddings, and the sum of the weights. */
 function sumsOf(
   features: readonly Float64Array[],
   weights: readonly number[],

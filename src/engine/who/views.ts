@@ -1,5 +1,5 @@
-// The views, frames and classes of the segmentation model. A view is ten seconds of sound. In each frame of a view, a
-// class says which voices speak.
+// The views, frames and classes of the segmentation model. A view is ten seconds of sound. A class says which voices
+// speak in a frame.
 
 import { sampleRate } from '../audio.ts'
 
@@ -16,8 +16,8 @@ export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameSte
 export const localVoices = 3
 
 /**
- * For each class of the segmentation model, the voices that speak in a frame of this class, as a bit set. Bit k stands
- * for voice k of the view (ten seconds of sound).
+ * For each class of the segmentation model, the voices that speak, as a bit set. Bit k stands for voice k of the view
+ * (ten seconds of sound).
  */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
@@ -25,8 +25,8 @@ export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0
 export type FrameSpan = { from: number; to: number }
 
 /**
- * Returns the index of the first of the `frameStep` samples around the middle of the frame. Frames overlap, but each
- * sample is in only one of these ranges.
+ * Returns the index of the first sample that belongs to the frame. Frames overlap, but only the `frameStep` samples
+ * around its middle belong to a frame.
  */
 export function startOf(frame: number): number {
   return frame * frameStep + frameCentre - frameStep / 2

@@ -1,22 +1,19 @@
-// Finds the frames at which the voice changes. The segmentation model reads views of ten seconds, which overlap. Up to
-// ten views contain the same frame, and vote on its number of voices and on a change of voice.
+// Finds the frames at which the voice changes. The segmentation model reads overlapping views of ten seconds. Up to ten
+// views contain the same frame, and vote on a change of voice.
 
 import { classVoices, type FrameSpan, framesOf, viewFrames } from './views.ts'
 
 /**
- * The results of the views, with one value for each frame. A view is ten seconds of sound, and views overlap. `views`
- * is the number of views that contain the frame. `voices` is the sum of the numbers of voices that these views find in
- * the frame. `changes` is the number of these views that find a change of voice.
+ * The results of the overlapping views, with one value for each frame. A view is ten seconds of sound. `views` is the
+ * number of views with the frame. `voices` is the sum of the numbers of voices that they find in it. `changes` is the
+ * number of views that find a change of voice.
  */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
-/**
- * The minimum length, in frames, of a span in which one voice speaks alone. A shorter span does not count as a change
- * of voice.
- */
+/** The minimum length, in frames, of a span in which one voice speaks alone. A shorter span is no change of voice. */
 const runFramesMin = framesOf(0.13)
 /**
- * The maximum distance, in frames, of two changes of voice that count as one change. Two overlapping views may show the
+ * The maximum distance, in frames, of two changes of voice that count as one change. Overlapping views may show the
  * same change at slightly different frames.
  */
 const reach = framesOf(0.24)
@@ -64,10 +61,9 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which the recording is cut, because the voice changes there. A view that finds a change at a
- * frame adds evidence to this frame, and less evidence to the frames nearby. A cut needs evidence of at least
- * `changeShare` times the number of views that contain the frame. Of several such frames close together, only the one
- * with the most evidence is returned.
+ * Returns the frames at which the voice changes. A view that finds a change adds evidence to its frame, and less
+ * evidence to the frames nearby. A result needs evidence of at least `changeShare` times the number of views with the
+ * frame. Of several such frames close together, only the one with the most evidence is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

@@ -18,8 +18,8 @@ const outside = 0
 
 export class VoiceCounts {
   /**
-   * Two bytes for each frame: the probability of one voice or more, and the probability of two voices or more. Each
-   * byte is the probability times 255, but at least 1. The array can end before or after the end of the recording.
+   * Two bytes for each frame: the probability of one voice or more, and of two voices or more. Each byte is the
+   * probability times 255, but at least 1. The array can be shorter or longer than the recording.
    */
   private bytes = new Uint8Array(0)
 
@@ -29,9 +29,9 @@ export class VoiceCounts {
   }
 
   /**
-   * Adds the voice counts of one window of the speech model. `placed` has the spans of the recording that make up the
-   * window. `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three
-   * are for the 10 ms before the window.
+   * Adds the voice counts of one window of the speech model. `placed` has the spans of the recording in the window.
+   * `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for
+   * the 10 ms before the window.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {
@@ -46,8 +46,8 @@ export class VoiceCounts {
   }
 
   /**
-   * Returns the number of speakers in a frame: 0, 1 or 2. `mean` is the mean number of voices that the segmentation
-   * model finds in the frame. Returns 0 if the frame is in no window of the speech model.
+   * Returns the number of speakers in a frame: 0, 1 or 2. `mean` is the mean number of voices from the segmentation
+   * model. Returns 0 if the frame is in no window of the speech model.
    */
   speakersIn(frame: number, mean: number): number {
     const speech = this.bytes[2 * frame] ?? outside
@@ -70,8 +70,8 @@ function byteOf(probability: number): number {
 }
 
 /**
- * Returns true if the weighted mean of two estimates is at least 0.5: `byte / 255` with the weight `weight`, and
- * `share` with the weight `1 - weight`.
+ * Returns true if the weighted mean of two estimates is at least 0.5. The weight of `byte / 255` is `weight`, and the
+ * weight of `share` is `1 - weight`.
  */
 function isLikely(byte: number, share: number, weight: number): boolean {
   return weight * (byte / 255) + (1 - weight) * share >= 0.5
@@ -83,8 +83,8 @@ function frameAfter(sample: number): number {
 }
 
 /**
- * Returns two probabilities for the samples `from` to `to - 1` of a window: that one voice speaks, and that two voices
- * or more speak. Each is a mean over `voices`, which has three values for each 10 ms.
+ * Returns two probabilities for the samples `from` to `to - 1` of a window: one voice, and two voices or more. Each is
+ * a mean over `voices`, which has three values for each 10 ms.
  */
 function meanIn(voices: Float32Array, from: number, to: number): [one: number, two: number] {
   const last = voices.length / 3 - 1

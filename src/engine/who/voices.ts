@@ -1,5 +1,5 @@
 // The models of diarization. The segmentation model finds the voices in each view, which is ten seconds of sound. The
-// embedding model converts the sound of one voice to an embedding. Embeddings of different views can be compared.
+// embedding model converts the sound of a voice to an embedding, so that voices of different views can be compared.
 
 import { basename } from 'node:path'
 import type { VoiceProfile } from '../models/catalogue.ts'
@@ -19,8 +19,8 @@ export type Voices = {
   segment: FindClasses
   embedder: Embedder
   /**
-   * The PLDA model (probabilistic linear discriminant analysis), which removes most of the differences between
-   * embeddings of the same voice. Null if none is installed for the embedding model.
+   * The PLDA model (probabilistic linear discriminant analysis), which removes most differences between embeddings of
+   * the same voice. Null if none is installed for the embedding model.
    */
   plda: Plda | null
   profile: VoiceProfile
