@@ -16,7 +16,7 @@ export type EditedJob = { job: Job; edits: number; utterances: ({ index: number 
 
 /**
  * Edits the transcript of a completed job of this account. `knownEdits` has the numbers of earlier edits that the
- * caller accepts, or is null for all numbers. Throws an ApiError if the number of earlier edits is another one.
+ * caller accepts, or is null for all numbers. Throws an ApiError if the actual number is not among them.
  */
 export function editJob(
   db: Db,

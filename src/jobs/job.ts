@@ -18,7 +18,7 @@ export type Job = Required<TranscribeChoices> & {
   state: JobState
   /**
    * The state that callers see. It differs from `state` only after the media file was lost. It then stays `pending` or
-   * `processing` during the new download.
+   * `processing` during the new download and the new wait for the engine.
    */
   status: JobState
   sourceUrl: string | null

@@ -39,8 +39,8 @@ export class LiveJobs {
   readonly #everyMs: number
   /**
    * Running jobs, by their ids. A job gets an entry when a listener or utterances are added to it. While any account
-   * has a listener, each changed job gets an entry. The entry is removed when the job ends. Without utterances and a
-   * pending notification, it is removed when its last listener leaves.
+   * has a listener, each changed job gets an entry. The entry is removed when the job ends. An entry without utterances
+   * and without a pending notification is removed when its last listener leaves.
    */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()

@@ -1,5 +1,5 @@
-// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A job whose media file is lost
-// is downloaded again instead, if that is possible.
+// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A lost media file is downloaded
+// again before the recognition, if that is possible.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'

@@ -211,8 +211,8 @@ export class Runner {
   }
 
   /**
-   * Fails a job because of an error in its step. If its media file was lost during the recognition, downloads the file
-   * again instead, if that is possible.
+   * Fails a job because of an error in its step. If the media file was lost during the recognition and can be
+   * downloaded again, starts this download instead.
    */
   #fail(job: Job, error: unknown): Job | null {
     const { db, config, engine } = this.#parts

@@ -8,7 +8,9 @@ import type { SessionOptions } from '../onnx/session-options.ts'
 export type VoiceModel = {
   /** The size of the last dimension of the model's output. Below 1 if the model file does not fix this size. */
   outputSize: number
-  /** Runs the model once. Passes the values and the dimensions of the output to `read`, and returns its result. */
+  /**
+   * Runs the model once. Passes the values and the dimensions of the output to `read`, and returns what `read` returns.
+   */
   run<Result>(
     data: Float32Array,
     dims: readonly number[],

@@ -1,5 +1,5 @@
-// Voice prints. A voice print is one embedding for the speech of one person. Two prints are compared by their dot
-// product.
+// Voice prints. A voice print is one embedding for the speech of one person. Two prints of the same embedding model are
+// compared by their dot product.
 
 import { sampleRate } from '../audio.ts'
 import type { Embedder } from './embedder.ts'

@@ -1,5 +1,5 @@
-// Corrects the speakers of single words. The main speaker of a sentence speaks most of its words. One or two adjacent
-// words of another speaker in a longer sentence are assigned to the main speaker.
+// Corrects the speakers of single words. The main speaker of a sentence speaks the largest number of its words. One or
+// two adjacent words of another speaker in a longer sentence are assigned to the main speaker.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { utterancePause } from '../audio.ts'
@@ -33,8 +33,8 @@ export function* sentences(words: readonly TimedWord[]): Generator<{ first: numb
 
 /**
  * Corrects the speakers of one sentence: the words from `first` to `end - 1`. A few adjacent words of another speaker
- * are assigned to the main speaker, who speaks the most words of the sentence. If several speakers have the same count,
- * the first of them is the main speaker.
+ * are assigned to the main speaker. This is the speaker of the largest number of words, and the first of them if
+ * several speakers have this number.
  */
 export function correctSentence(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()

@@ -24,10 +24,7 @@ export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0
 /** A span of the recording in frames. `from` is its first frame, and `to` is the frame after its last frame. */
 export type FrameSpan = { from: number; to: number }
 
-/**
- * Returns the index of the first sample that belongs to the frame. Frames overlap, but only the `frameStep` samples
- * around its middle belong to a frame.
- */
+/** Returns the index of the first of the `frameStep` samples around the middle of the frame. */
 export function startOf(frame: number): number {
   return frame * frameStep + frameCentre - frameStep / 2
 }
