@@ -17,9 +17,8 @@ export type DecodeOptions = SpawnOptions & {
 }
 
 /**
- * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded, or has more sound than was
- * allowed or measured. Throws the reason of the signal if it is aborted. The child process is killed if the caller
- * stops early.
+ * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded, or has too much sound.
+ * Throws the reason of the signal if it is aborted. The child process is killed if the caller stops early.
  */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
   const { channel = 0, durationMsMax, measuredMs } = options
