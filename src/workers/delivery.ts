@@ -1,5 +1,4 @@
-// One delivery of a message: JetStream sends a message of the stream to a worker. The methods are the answers that the
-// worker can send to JetStream.
+// A message that JetStream delivers to a worker. Its methods send the worker's answers to JetStream.
 
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { log } from '../base/log.ts'
@@ -16,11 +15,11 @@ export type Delivery = {
   /** Removes the message from the stream, so that JetStream does not deliver it again. */
   remove(): void
   /**
-   * Informs JetStream that the work on the message continues. Must be called at intervals, because JetStream otherwise
-   * delivers the message again.
+   * Tells JetStream that the work on the message continues. Without regular calls, JetStream delivers the message
+   * again.
    */
   keep(): void
-  /** Gives the message back to JetStream, which delivers the message again after the delay. */
+  /** Returns the message to JetStream, which delivers it again after the delay. */
   giveBack(delayMs: number): void
 }
 
@@ -28,11 +27,9 @@ export type Delivery = {
 type Pull = { pool: string; priority: Priority; waitMs: number; lost: AbortSignal }
 
 /**
- * Asks JetStream for the next job in one queue of a pool (a group of workers with the same abilities). A pool has one
- * queue for each priority. Returns null if JetStream answers that no message came within `waitMs`. Rejects if JetStream
- * does not answer. Returns null if the connection breaks: the answer is then probably lost, and the next job would have
- * to wait for the timeout of the request. If a job still comes later, it is given back. Removes a message that is no
- * job, and returns null.
+ * Asks JetStream for the next job in one queue of a pool (a group of workers with the same abilities). Returns null if
+ * no job comes within `waitMs`, or if the message is not a job. Also returns null at once if the connection breaks.
+ * Rejects if JetStream does not answer.
  */
 export async function pull(
   nats: NatsConnection,
@@ -43,15 +40,12 @@ export async function pull(
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
-  // By default, all requests of a connection share one subscription. This subscription matches an answer to its request
-  // by the subject of the answer. But JetStream answers with the message of a job, whose subject is the subject of the
-  // job. So the shared subscription would not find the request. With `noMux`, this request has a subscription of its
-  // own.
+  // With `noMux`, this request has a subscription of its own. The default subscription, which all requests share, finds
+  // the request by the subject of the answer. JetStream answers with a message that has the subject of the job.
   const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   const answer = await beforeStop(asked, lost)
   if (answer) return readDelivery(nats, answer)
-  // When the connection is open again, the NATS client renews this subscription. If the request is still valid then,
-  // JetStream may answer it with a job.
+  // After a reconnect, the NATS client renews this subscription. JetStream may then still answer with a job.
   asked.then(
     late => readDelivery(nats, late)?.giveBack(0),
     () => {},
@@ -60,12 +54,10 @@ export async function pull(
 }
 
 function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Delivery | null {
-  // If the queue has no message, the response of JetStream contains no job, but a status such as 404.
+  // If the queue is empty, JetStream answers with a status such as 404 instead of a job.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
-  // The number of deliveries and the sequence number are read from the reply address of the message. Dots separate the
-  // fields of this address. In old versions of NATS, the address has nine fields: `$JS`, `ACK`, stream, consumer,
-  // number of deliveries, sequence number in the stream, sequence number in the consumer, time, number of waiting
-  // messages. Recent versions add two fields before the stream and one field at the end.
+  // The reply address has nine fields in old versions of NATS: `$JS`, `ACK`, stream, consumer, number of deliveries,
+  // sequence number in the stream, and three more. Recent versions add two fields before the stream and one at the end.
   const fields = reply.split('.')
   const at = fields.length > 9 ? 6 : 4
   const say = (text: string) => {

@@ -1,5 +1,5 @@
-// The engine of a server with workers on other machines. It passes each job either to the fleet of these workers, or to
-// the engine of the server itself, which is called the own engine. If STENO_WORKERS is 0, the server has no own engine.
+// The engine of a server that has workers on other machines. Each job goes to these workers (the fleet) or to the
+// server's own engine. With STENO_WORKERS=0, the server has no own engine.
 
 import type { Engine, EngineState } from '../engine/engine.ts'
 import type { HandOver, Needs, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
@@ -11,7 +11,7 @@ import { type Abilities, canDo } from './pools.ts'
 export class Engines implements Engine {
   readonly #fleet: Fleet
   readonly #own: Engine | null
-  /** The ids of the jobs that the server's own engine has, in the order in which the engine got them. */
+  /** The ids of the jobs of the server's own engine, in the order of their arrival. */
   readonly #ownJobs = new Set<string>()
 
   constructor(fleet: Fleet, own: Engine | null) {
@@ -30,9 +30,8 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns true if a side that can do the job has a free place: the server's own engine, or the fleet. If no side can
-   * do the job, now or later, also returns true: the job then fails as soon as an engine gets it, and its error says
-   * what is missing.
+   * Returns true if the own engine or the fleet can do the job and has a free place. Also returns true if neither can
+   * ever do the job. Such a job fails when an engine gets it, and the error names what is missing.
    */
   hasRoomFor(needs: Needs): boolean {
     const [isFit, isServed] = [this.#isOwnFit(needs), this.#fleet.serves(needs)]
@@ -92,7 +91,7 @@ export class Engines implements Engine {
   }
 
   waitingJobs(): string[] {
-    // The own engine starts its jobs in the order in which it got them, so the last ones wait.
+    // The own engine starts its jobs in the order of their arrival, so the last ones wait.
     return [...this.#fleet.waitingJobs(), ...[...this.#ownJobs].slice(this.#own?.capacity)]
   }
 
@@ -105,10 +104,10 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns the server's own engine if this engine should do the job. Returns null if the job goes to the fleet (the
-   * workers on other machines). A job that a worker has already claimed stays with the fleet. If only one side has the
-   * abilities for the job, this side gets the job, and the job waits there if all places are taken. In all other cases
-   * the job goes to the own engine if it has a free place, and otherwise to the fleet.
+   * Returns the server's own engine if it should do the job, or null if the job goes to the fleet (the workers).
+   * - A job that a worker has claimed stays with the fleet.
+   * - If only one of the two can do the job, it gets the job, even without a free place.
+   * - All other jobs go to the own engine while it has a free place.
    */
   #chooseOwn(input: TranscribeInput, { worker }: HandOver): Engine | null {
     const own = this.#own

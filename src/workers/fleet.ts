@@ -1,7 +1,6 @@
-// The engine that passes jobs to workers on other machines. The stream of JetStream (the message store of NATS) only
-// transports the ids of jobs to workers. The database decides which worker may deliver the result of a job: the worker
-// that made the last claim of the job. If the stream loses the message of a job, the message is put into the stream
-// again.
+// The engine that passes jobs to workers on other machines. A JetStream stream only carries the ids of the jobs. The
+// database decides which worker may deliver a result: the one with the last claim of the job. If the stream loses a
+// job's message, the server sends a new one.
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -22,18 +21,18 @@ import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
 import { type KnownWorker, type RememberedWorker, Roster, workerName } from './roster.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
 
-/** The server's own engine, as the fleet uses it: it takes over the jobs that no worker can do any more. */
+/** The server's own engine. It takes over jobs that no worker can do any more. */
 export type OwnEngine = {
   canDo(input: JobInput): boolean
   hasRoom(): boolean
-  /** Called when the job now belongs to the server's own engine, and takes one of its places. */
+  /** Called when a job moves from the fleet to the server's own engine. */
   take(jobId: string): void
 }
 
 export type FleetParts = NatsSettings &
   HandOverParts & {
     cluster: string
-    /** The workers that a server of this database has stored with `save`. */
+    /** The workers that `save` stored before this server started. */
     remembered: readonly RememberedWorker[]
   }
 
@@ -46,24 +45,18 @@ export class Fleet implements Engine {
   readonly #handOvers: HandOvers
   readonly #readyListeners: (() => void)[] = []
   readonly #timer: Timer
-  /**
-   * The reason why the JetStream stream, in which jobs wait for workers, accepts no jobs, such as a full disk. Null if
-   * the stream accepts jobs.
-   */
+  /** The reason why the JetStream stream accepts no jobs, such as a full disk. Null if the stream accepts jobs. */
   #refusal: string | null = null
-  /**
-   * The pools whose queues JetStream did not create at the last attempt. Such a pool gets a job only if no pool has its
-   * queues.
-   */
+  /** The pools whose queues JetStream failed to create at the last attempt. */
   readonly #unopened = new Set<string>()
   /**
-   * The pools that may have queues in JetStream. The promise of a pool is the last attempt of this process to create
-   * its queues, and never rejects. It is already resolved if there was no attempt yet.
+   * The pools that may have queues in JetStream. Each promise resolves after the last attempt to create the pool's
+   * queues, even if the attempt failed.
    */
   readonly #opened: Map<string, Promise<void>>
-  /** The names for which a worker was refused, because too many present workers have this name. */
+  /** The names for which a worker was refused, because too many workers already have this name. */
   readonly #fullNames = new Set<string>()
-  /** The time, by the monotonic clock, at which the stream last became usable. */
+  /** The time at which the stream last became usable, by the monotonic clock. */
   #linkedAt = 0
   #isClosed = false
 
@@ -83,16 +76,15 @@ export class Fleet implements Engine {
     return this.#handOvers.size + this.#room()
   }
 
-  /** Returns true if there is a pool of workers that can do this job, and the queues of this pool exist. */
+  /** Returns true if a pool of workers can do this job, and the queues of this pool exist. */
   serves(needs: Needs): boolean {
     return this.#poolsWithQueues().some(({ abilities }) => canDo(abilities, needs))
   }
 
   /**
-   * Returns true if a worker could do this job now or later: a ready worker, even if its queues do not exist at the
-   * moment, or one that is away and may come back (the server remembers workers for some time). Also returns true while
-   * NATS is unreachable and in the first lease after that, because some workers may not have been able to send a
-   * message yet.
+   * Returns true if a worker can do this job now or later, even if its queues are missing or it is away for a while.
+   * Also returns true during an outage of NATS and for one lease after it. In that time, the server may not know all
+   * workers.
    */
   mayServeLater(needs: Needs): boolean {
     if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)
@@ -100,7 +92,7 @@ export class Fleet implements Engine {
     return this.#serving().some(abilities => canDo(abilities, needs))
   }
 
-  /** Returns true if NATS can pass jobs to workers, and a pool that can do a job with these needs has a free place. */
+  /** Returns true if NATS works, and a pool that can do a job with these needs has a free place. */
   hasRoomFor(needs: Needs): boolean {
     const taken = this.#taken()
     const pools = this.#poolsWithQueues().filter(({ abilities }) => canDo(abilities, needs))
@@ -121,14 +113,14 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns the reason why NATS can pass no job to a worker. Returns null if it can, even if no worker is present.
+   * Returns the reason why NATS can pass no job to a worker, or null if it can. A missing worker is not such a reason.
    * Callers of the API may see this text, so it must contain nothing private.
    */
   fault(): string | null {
     return this.#link.fault() ?? (this.#takesJobs() ? null : 'JetStream takes no jobs; the log says why.')
   }
 
-  /** Returns false if the stream accepts no jobs, or if there are pools and none of them has its queues. */
+  /** Returns false if the stream accepts no jobs, or if all pools lack their queues. */
   #takesJobs(): boolean {
     const hasQueues = this.#roster.pools().length === 0 || this.#poolsWithQueues().length > 0
     return this.#refusal === null && hasQueues
@@ -142,18 +134,12 @@ export class Fleet implements Engine {
     return [...present.map(listedOf), ...away.map(worker => awayOf(worker, jobsOf(worker.name)))]
   }
 
-  /**
-   * Stores the list of workers and the remembered workers in the database. `steno workers list` reads the list, and the
-   * next start of the server reads the remembered workers.
-   */
+  /** Stores the workers in the database, for `steno workers list` and for the next start of the server. */
   save(db: Db): void {
     saveList(db, this.workers(), this.#roster.remembered())
   }
 
-  /**
-   * The languages of the ready workers, and of the workers that are away. A job that only a worker that is away can do
-   * waits for this worker.
-   */
+  /** The languages of the ready workers and of the workers that are away for a while. */
   languages(): readonly string[] {
     return [...new Set(this.#serving().flatMap(({ languages }) => languages))]
   }
@@ -173,8 +159,7 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, this.#parts.uptime())
     this.#handOvers.add(entry)
-    // If `entry.holder` is not null, it is a worker that claimed the job before this server started. The JetStream
-    // stream then still contains the message of the job, so the job is not put into a queue again.
+    // A job with a holder was claimed before this server started. Its message is still in the JetStream stream.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }
@@ -202,9 +187,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Receives the body of an HTTP request in which a worker delivers the transcript or the failure of a job. Resolves
-   * when the transcript or the failure is stored in the database. Resolves at once if the request is refused, if the
-   * worker must send it again later, or if the failure is a fault of the worker's machine.
+   * Receives a transcript or a failure that a worker sends by HTTP. Resolves when the transcript or failure is stored
+   * in the database. Resolves at once if the request is refused, must be repeated later, or reports a fault of the
+   * worker's machine.
    */
   async deliver(bytes: Uint8Array): Promise<ResultAnswer> {
     const message = readRequest('result', bytes)
@@ -212,17 +197,16 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns the input of a job. Returns null if the job is not handed to workers at the moment, for example because it
-   * has ended.
+   * Returns the input of a job. Returns null if workers may not have the job at the moment, for example because it has
+   * ended.
    */
   inputOf(jobId: string): JobInput | null {
     return this.#handOvers.inputOf(jobId)
   }
 
   /**
-   * Checks a signed address, to which a worker has sent a request. Such an address is for one purpose and for one job
-   * that the worker holds. Returns true if this server signed the address for `purpose`, the address has not expired,
-   * and the worker that got the address still holds the job.
+   * Checks a signed address to which a worker has sent a request. Returns true if the address is for `purpose` and not
+   * expired, and the worker still holds the job.
    */
   allows(purpose: Purpose, signed: Signed): boolean {
     const { secrets, wall } = this.#parts
@@ -266,22 +250,20 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool. A pool is a group of workers with the same abilities. The first of these rules
-   * that applies gives the pool:
+   * Puts a job into the queue of a pool (a group of workers with the same abilities). Of several possible pools, it
+   * takes the one with the most free places. The first rule that applies decides:
    *
-   * 1. At least one pool has a ready worker that can do the job and whose machine has not failed on it: of these pools,
-   *    the pool whose queue has the job already, otherwise the pool with the most free places.
-   * 2. The job is already in the queue of a pool that still has a ready worker: the job stays there.
-   * 3. At least one pool can do the job: of these pools, the pool with the most free places.
-   * 4. No pool can do the job: of all pools, the pool with the most free places. A worker of this pool then fails the
-   *    job, and its error message says what is missing. Without this rule, the job would perhaps wait for ever.
+   * 1. A pool with a ready worker that can do the job, and whose machine has not failed on the job. If the job is
+   *    already in the queue of such a pool, it stays there.
+   * 2. The pool whose queue already has the job, if this pool still has a ready worker.
+   * 3. A pool that can do the job.
+   * 4. Any pool. Its worker fails the job with an error that names what is missing, so the job does not wait for ever.
    *
-   * Does nothing if no worker is ready, if a worker can do the job only later (see `mayServeLater`), or if the stream
-   * was never opened.
+   * Does nothing if no worker is ready, if a worker can do the job only later, or if the stream was never opened.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
-    // Without queues, a pool gets a job only if no pool has queues.
+    // A pool without queues gets a job only if no pool has queues.
     const open = this.#poolsWithQueues()
     const pools = open.length > 0 ? open : this.#roster.pools()
     const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
@@ -305,8 +287,7 @@ export class Fleet implements Engine {
         this.#refused(null)
       },
       error => {
-        // A later call of `#place` has already chosen a place for the job, for example after the connection broke. Only
-        // the result of the later call counts.
+        // A later call of `#place` has already chosen a place for the job. Only the result of the later call counts.
         if (entry.place !== place) return
         entry.place = earlier
         this.#refused(reasonOf(error))
@@ -320,8 +301,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Called when a worker whose machine has failed on the job claims it again. Returns true if another worker should do
-   * the job. If all such workers belong to other pools, moves the job to the queue of one of these pools.
+   * Called when a worker whose machine failed on the job claims this job again. Returns true if another worker should
+   * do the job. Moves the job to the queue of another pool if only workers of other pools remain.
    */
   #passOn(entry: HandOver): boolean {
     const others = this.#othersFor(entry)
@@ -330,9 +311,7 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Stores and logs the reason why the JetStream stream, through which workers get jobs, accepts no messages. `reason`
-   * is null if the stream accepts messages. While the stream accepts no messages, no pending jobs are passed to
-   * workers.
+   * Stores and logs why the JetStream stream accepts no messages. `reason` is null if the stream accepts them again.
    */
   #refused(reason: string | null): void {
     if (this.#isClosed || reason === this.#refusal) return
@@ -354,16 +333,14 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts each job that no worker holds, and that is not aborted, into the stream, after the attempts to create the
-   * queues have ended. An earlier message of such a job may be lost: on its way to NATS, or because NATS has lost its
-   * data.
+   * Puts each job that no worker holds into the stream again, after the attempts to create the queues. The outage of
+   * NATS may have lost the earlier message of the job.
    */
   async #placeAgain(): Promise<void> {
     await Promise.all(this.#opened.values())
     for (const entry of this.#handOvers.all()) {
       if (entry.holder || entry.isAborted) continue
-      // A new stream numbers its messages from 1. A claim of a new message must not be compared with the number of the
-      // lost message.
+      // A new stream numbers its messages from 1, so the number of the lost message is no longer valid.
       if (entry.place && this.#link.stream?.isNew) entry.place = { ...entry.place, sequence: 0 }
       this.#place(entry)
     }
@@ -374,14 +351,14 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Removes silent workers and unused pools, and passes the jobs of silent workers to other workers or to the server's
-   * own engine. Called three times in a lease. Does nothing while the stream is unusable.
+   * Removes silent workers and unused pools. Passes the jobs of silent workers to other workers or to the server's own
+   * engine. Called three times in a lease. Does nothing while the stream is unusable.
    */
   sweep(): void {
     if (this.#link.fault() !== null) return
     for (const { name, ready, jobs } of this.#roster.dropSilent()) {
       this.#fullNames.delete(name)
-      // A worker that stops in the normal way says in its last message that it is not ready and has no jobs.
+      // A worker that stops normally reports in its last message that it is not ready and has no jobs.
       if (ready || jobs.length > 0) log.warn('worker silent', { worker: name, jobs: jobs.length })
       else log.info('worker left', { worker: name })
     }
@@ -390,23 +367,19 @@ export class Fleet implements Engine {
     const due = this.#handOvers
       .all()
       .filter(entry => !entry.isAborted && !this.#isWorkedOn(entry) && !this.#isStranded(entry))
-    // If a job stays in its queue, and the queue still has its message, this call changes nothing: JetStream refuses a
-    // second message for the same job in the same queue.
+    // For a job that is still in its queue, this call has no effect: JetStream refuses a second message for the job.
     for (const entry of due) this.#place(entry)
     this.#openPoolsAgain(due)
     if (due.length > 0 || this.#refusal === null) return
-    // The job that the stream refused no longer waits for the stream. Only another job can show whether the stream
-    // accepts jobs again.
+    // No job waits any more, so nothing shows whether the stream still refuses jobs. The next job will show it.
     this.#refusal = null
     this.#tellReady()
   }
 
   /**
-   * Gives the jobs that no worker can do any more to the server's own engine, as long as this engine has free places.
-   * For example, the only worker may have stopped during a job. A job that the own engine cannot do waits for a worker
-   * that is away. When the server forgets this worker, the own engine gets the job and fails it. A job that was given
-   * to workers as often as is allowed fails when no worker works on it any more. Does nothing while the stream is
-   * unusable.
+   * Gives the jobs that no worker can do any more to the server's own engine, while it has free places. If the own
+   * engine cannot do a job, the job first waits for a worker that is away. Fails the jobs that have no attempts left.
+   * Does nothing while the stream is unusable.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return
@@ -437,8 +410,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Tries again to create the queues of each pool whose last creation failed. Also creates the queues of each pool in
-   * which a job of `waiting` has its place, because these queues may have been removed.
+   * Tries again to create the queues of each pool whose last attempt failed. Also creates the queues of the pools in
+   * which jobs of `waiting` wait, because these queues may have been removed.
    */
   #openPoolsAgain(waiting: readonly HandOver[]): void {
     const waitedFor = new Set(waiting.map(({ place }) => place?.pool))
@@ -453,7 +426,7 @@ export class Fleet implements Engine {
       if (used.has(pool)) continue
       this.#opened.delete(pool)
       this.#unopened.delete(pool)
-      // A queue that is not removed has no effect. A worker that comes back opens its pool again.
+      // If the removal fails, the unused queue has no effect.
       this.#link.closePool(pool).catch(() => {})
     }
   }
@@ -500,8 +473,8 @@ export class Fleet implements Engine {
       this.#openPool(worker.pool)
     }
     for (const { job, fence } of hello.jobs) this.#handOvers.hear(job, fence)
-    // JetStream does not answer a request for a job of a missing queue: the worker would wait for the whole timeout of
-    // its request. After an outage, the server may have to create the queues again.
+    // The answer waits until the queues of the pool exist, because JetStream does not answer requests to a missing
+    // queue. The worker would wait for the whole timeout of its request.
     await this.#link.usable
     await this.#opened.get(worker.pool)
     const stop = hello.jobs
@@ -511,7 +484,10 @@ export class Fleet implements Engine {
     return { kind: 'welcome', pool, leaseMs: this.#parts.leaseMs, stop }
   }
 
-  /** Refuses a worker because too many others have its name. Logs this only once until one of them has left. */
+  /**
+   * Refuses a worker because too many workers already have its name. Logs the first refusal only, until one of them
+   * leaves.
+   */
   #refuseName(name: string): HelloAnswer {
     const message = `${limits.workersOfNameMax} workers with the name ${name} are present, and more are not possible: start this one with another --name`
     if (!this.#fullNames.has(name)) log.warn('worker refused', { worker: name, reason: message })
@@ -520,8 +496,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Creates the queues in JetStream for a pool (a group of workers with the same abilities). When the queues exist,
-   * puts each waiting job that is not in a queue yet into a queue.
+   * Creates the JetStream queues of a pool (workers with the same abilities). Then puts each job that is in no queue
+   * yet into a queue.
    */
   #openPool(pool: string): void {
     const opening = this.#link.openPool(pool).then(

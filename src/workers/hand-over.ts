@@ -1,5 +1,5 @@
-// A hand-over: one job that the server passes to workers. The server announces the job by a message in a stream of
-// JetStream, the message store of NATS. A hand-over stores the place of this message, and which worker holds the job.
+// A hand-over: one job that the server passes to workers. It stores the place of the job's message in JetStream, and
+// which worker holds the job.
 
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import { limits } from '../limits.ts'
@@ -9,13 +9,12 @@ import type { Beat } from './requests.ts'
 import { workerName } from './roster.ts'
 
 /**
- * The worker that made the last claim of a job. `fence` is the number of this claim. JetStream may deliver the message
- * of a job several times. `delivery` is 1 if the worker made the claim after the first delivery, 2 after the second
- * one, and so on. The database does not store `delivery`. So it is 0 if the server has restarted since the claim.
+ * The worker with the last claim of a job. `fence` is the number of this claim. `delivery` counts how often JetStream
+ * had delivered the job's message at the claim. It is 0 if the server has restarted since the claim.
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 
-/** The error with which a hand-over ends if the server's own engine must do the job, because no worker can do it. */
+/** The error that ends a hand-over when the server's own engine takes over the job. */
 export class TakenBack extends Error {}
 
 export class HandOver {
@@ -24,29 +23,20 @@ export class HandOver {
   readonly durationMs: number
   readonly done: Promise<Transcript>
   /**
-   * The place of the job's message in the stream of JetStream. `pool` is the group of workers (with the same abilities)
-   * whose queue has the message. `sequence` is the number of the newest message that JetStream is known to have
-   * accepted for this pool, or 0 if there is none yet. `place` is null if this server process has put no message of the
-   * job into the stream.
+   * The place of the job's message in the JetStream stream. `pool` names the group of workers whose queue has the
+   * message. `sequence` is the number of the newest message that JetStream accepted for this pool, or 0. `place` is
+   * null if this process has sent no message of the job.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null
-  /**
-   * The worker that made the last claim of the job, also after the end of this claim. Null if no such claim is known.
-   */
+  /** The worker with the last known claim of the job, even if this claim has ended. */
   lastWorker: string | null
   attempts: number
-  /**
-   * The time, by the monotonic clock, from which the silence of the worker that holds the job is counted. Usually the
-   * time of its last report, claim or message `hello`.
-   */
+  /** The start of the holder's silence, by the monotonic clock. Usually the time of its last message about the job. */
   heardAt: number
-  /** The number of utterances of this job that the server has received since the last claim of the job. */
+  /** The number of utterances of this job that the server has received since the last claim. */
   heard = 0
-  /**
-   * The last failure that was caused by the machine of a worker. After such a failure, another worker may still
-   * succeed. Null if there was no such failure.
-   */
+  /** The last failure that a worker's machine caused, or null. Another worker may still complete the job. */
   failure: Error | null = null
   /** The number of the claim that ended with `failure`. 0 if `failure` is null. */
   brokenOffFence = 0
@@ -77,12 +67,12 @@ export class HandOver {
     return this.#options.signal.aborted
   }
 
-  /** True if a worker claimed the job before. Workers get such jobs before other jobs. */
+  /** True if a worker has already claimed the job. Workers get such jobs before all other jobs. */
   get wasStarted(): boolean {
     return this.attempts > 0
   }
 
-  /** False if the job was given to workers the maximum number of times. */
+  /** False if workers have already claimed the job the maximum number of times. */
   get mayBeClaimed(): boolean {
     return this.attempts < limits.workerAttemptsMax
   }
@@ -102,8 +92,8 @@ export class HandOver {
   }
 
   /**
-   * Handles a progress report of the worker that holds the job. The utterances in the report are used only if they
-   * directly follow the last utterance that this worker has reported since it claimed the job.
+   * Handles a progress report of the worker that holds the job. Ignores the utterances unless `first` is the next
+   * expected index.
    */
   beat(
     { seconds, first, utterances, language }: Pick<Beat, 'seconds' | 'first' | 'utterances' | 'language'>,
@@ -116,7 +106,7 @@ export class HandOver {
     this.#options.onUtterances?.(utterances, first, language ?? this.input.language ?? '')
   }
 
-  /** Ends the hand-over, because the server's own engine does the job. `fence` is the number of the server's claim. */
+  /** Ends the hand-over, because the server's own engine takes the job. `fence` is the number of the server's claim. */
   takenBack(fence: number): void {
     this.#options.onClaim?.(fence)
     this.#options.onSeconds(0)
@@ -132,7 +122,7 @@ export class HandOver {
     this.#fail(error)
   }
 
-  /** Ends the claim of the worker that holds the job, so that another worker can claim the job at once. */
+  /** Ends the claim of the worker that holds the job. Another worker can then claim the job at once. */
   release(failure: Error): void {
     if (this.holder) {
       this.brokenOffFence = this.holder.fence

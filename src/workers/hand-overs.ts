@@ -10,27 +10,25 @@ import type { HandOver } from './hand-over.ts'
 import { type Beat, bytesOf, type Claim, type Held, protocol, type ResultMessage } from './requests.ts'
 import { type Clocks, workerId } from './roster.ts'
 
-/** The functions by which the class `HandOvers` claims and finds jobs in the database. */
+/** The functions that claim and find jobs in the database. */
 export type Claims = {
   /** Claims a job for a worker. Returns null if the job is not in the state `processing`. */
   claim(jobId: string, worker: string): { fence: number; attempts: number } | null
   /**
-   * Claims a job for the server's own engine. Returns the number of the claim, or null if the job is not in the state
-   * `processing`, or if the database refuses the write.
+   * Claims a job for the server's own engine. Returns the number of the claim. Returns null if the job is not in the
+   * state `processing`, or if the database refuses the write.
    */
   takeBack(jobId: string): number | null
   /** Finds a job in the database. Returns null if no job has this id. */
   find(jobId: string): { fence: number; isOver: boolean } | null
 }
 
-/**
- * `HandOvers` computes the expiry times of signed addresses from the wall clock, and leases from the monotonic clock.
- */
+/** The wall clock gives the expiry times of signed addresses, and the monotonic clock measures leases. */
 export type HandOverParts = Clocks & {
   leaseMs: number
   secrets: Secrets
   claims: Claims
-  /** A function that is called when a job fails because the last allowed attempt ended without a result. */
+  /** Called when a job fails because its last allowed attempt ended without a result. */
   onDead?: () => void
 }
 
@@ -39,14 +37,14 @@ export class HandOvers {
   readonly #passOn: (entry: HandOver) => boolean
   readonly #entries = new Map<string, HandOver>()
   /**
-   * The results that are being stored, by the id of the job. `answers` are the functions that send an answer to the
-   * workers that wait until the result is stored.
+   * The results that are being stored, by job id. `answers` has one function for each worker request that waits for the
+   * end of the write.
    */
   readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
 
   /**
-   * `passOn` is called when a worker whose machine has failed on the job claims it again. It returns true if another
-   * ready worker, whose machine has not failed on the job, could do it. The answer to the claim is then `later`.
+   * `passOn` is called when a worker whose machine failed on the job claims this job again. It returns true if another
+   * worker should do the job. The answer to the claim is then `later`.
    */
   constructor(parts: HandOverParts, passOn: (entry: HandOver) => boolean) {
     this.#parts = parts
@@ -66,9 +64,8 @@ export class HandOvers {
   }
 
   /**
-   * Called when a job has ended, or when the server's own engine takes it over. Sends an answer to each worker that has
-   * sent the result of this job and waits until the result is stored. Removes and returns the hand-over of the job (its
-   * entry in the list of jobs that were passed to workers). Returns null if the job has no hand-over.
+   * Called when a job has ended, or when the server's own engine takes it over. Answers the workers that wait until the
+   * job's result is stored. Removes and returns the job's entry, or returns null if there is none.
    */
   ended(jobId: string): HandOver | null {
     const storing = this.#storing.get(jobId)
@@ -80,9 +77,8 @@ export class HandOvers {
   }
 
   /**
-   * Records that the worker that holds the job has sent a message just now. A worker claims a job before it works on
-   * the job, and each claim has a number. `fence` is the number in the message. Does nothing if the job is not held by
-   * the claim with this number. For example, another worker may have claimed the job since.
+   * Records that the worker with the claim `fence` has sent a message just now. Does nothing if this claim no longer
+   * holds the job.
    */
   hear(jobId: string, fence: number): void {
     const entry = this.#entries.get(jobId)
@@ -90,16 +86,15 @@ export class HandOvers {
   }
 
   /**
-   * Restarts the lease of each worker that holds a job. (A worker that sends no message during its lease may lose its
-   * job to another worker.) Called after a time in which NATS was unreachable, so that no worker could send a message.
+   * Restarts the lease of each worker that holds a job. Called after an outage of NATS, in which no worker could send a
+   * message.
    */
   hearAll(): void {
     for (const entry of this.#entries.values()) entry.heardAt = this.#parts.uptime()
   }
 
   /**
-   * Returns true while the lease of the worker that holds the job lasts. After a silence of `leaseMs`, another worker
-   * may claim the job.
+   * Returns true while the lease of the worker that holds the job lasts. The lease ends after a silence of `leaseMs`.
    */
   isHeard(entry: HandOver): boolean {
     return this.#leaseLeftMs(entry) > 0
@@ -114,8 +109,8 @@ export class HandOvers {
   }
 
   /**
-   * Answers the claim of a worker. If the worker gets the job, the answer contains the input of the job. If the answer
-   * with the input is larger than `bytesMax` bytes, the input is left out, and the worker fetches it over HTTP.
+   * Answers the claim of a worker. The answer `yours` contains the input of the job if the answer fits into `bytesMax`
+   * bytes. If not, the worker fetches the input by HTTP.
    */
   claim(
     name: string,
@@ -128,18 +123,16 @@ export class HandOvers {
     if (!entry || entry.isAborted) return { kind: this.#isOver(job) ? 'over' : 'later' }
     const worker = workerId(name, session)
     const { holder } = entry
-    // A worker repeats its claim if the answer was late or lost. It keeps the job, even if the job has been put into
-    // another queue in the meantime.
+    // A worker repeats its claim if the answer was late or lost. The worker then keeps the job.
     if (holder?.worker === worker && holder.delivery === delivery) {
       entry.heardAt = this.#parts.uptime()
       return this.#grant(entry, holder.fence, bytesMax)
     }
-    // An older message of the job has a lower number. A higher number belongs to a newer message, whose number the
-    // server has not yet received from JetStream.
+    // A lower number belongs to an older message of the job. A higher number belongs to a newer message that JetStream
+    // has not yet confirmed.
     if (entry.place && sequence < entry.place.sequence) return { kind: 'over' }
-    // The holder is the worker that has claimed the job. After JetStream was unreachable for a while, JetStream may
-    // deliver the message of a job again, although the holder still works on the job. If the server still hears from
-    // the holder, the holder keeps the job.
+    // After an outage, JetStream may deliver a message again although the holder (the worker with the last claim) still
+    // works on the job. The holder keeps the job while its lease lasts.
     const leftMs = this.#leaseLeftMs(entry)
     if (holder && holder.worker !== worker && leftMs > 0) return { kind: 'later', afterMs: Math.ceil(leftMs) }
     if (!entry.mayBeClaimed) {
@@ -191,8 +184,8 @@ export class HandOvers {
     if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
       return new Promise(resolve => storing.answers.push(resolve))
     const entry = this.#entryOf(message)
-    // If the answer `again` was lost, the worker sends its failure again. It gets the same answer if no other worker
-    // has claimed the job in the meantime.
+    // The worker repeats its failure if the answer `again` was lost. It gets the same answer unless another worker has
+    // claimed the job.
     if (entry === 'later')
       return { kind: this.#entries.get(job)?.brokenOffFence === fence ? 'again' : 'later' }
     if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }
@@ -211,8 +204,8 @@ export class HandOvers {
   }
 
   /**
-   * A hand-over is a job that the server has passed to workers. Returns the hand-over that a message names, if the
-   * worker that sent the message holds the job. Otherwise returns what this worker must do: stop, or try again later.
+   * Returns the hand-over of the message's job if the sender holds the job. Otherwise returns what the sender must do:
+   * stop, or try again later.
    */
   #entryOf({ job, fence, token }: Held): HandOver | 'later' | 'stop' {
     if (!isToken(this.#parts.secrets, job, fence, token)) return 'stop'
@@ -222,8 +215,8 @@ export class HandOvers {
   }
 
   /**
-   * Returns true if the worker with the claim `fence` must stop its work on the job, because the job has ended or does
-   * not exist, or because `fence` is not the last claim of the job.
+   * Returns true if the worker with the claim `fence` must stop. The job has then ended or does not exist, or another
+   * claim is newer.
    */
   mustStop(job: string, fence: number): boolean {
     const found = this.#parts.claims.find(job)
@@ -235,7 +228,7 @@ export class HandOvers {
   }
 }
 
-/** Returns true if the machine of the worker caused the failure, not the recording. Another worker may then succeed. */
+/** Returns true if the worker's machine caused the failure, not the recording. Another worker may then succeed. */
 function isOfMachine({ code, message }: { code: JobErrorCode; message: string }): boolean {
   return (code === 'PROCESSING_ERROR' || code === 'INTERNAL_ERROR') && message === jobErrors[code]
 }

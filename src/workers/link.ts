@@ -1,5 +1,5 @@
-// The server's connection to NATS. Opens the stream of JetStream, receives the requests of workers, and sends the
-// answers. NATS may be unreachable at the start and at any later time.
+// The server's connection to NATS. Opens the JetStream stream, receives the requests of workers, and sends the answers.
+// NATS may be unreachable at any time.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Msg } from '@nats-io/transport-node'
@@ -16,8 +16,8 @@ type Settings = NatsSettings & { cluster: string; leaseMs: number }
 
 type Handlers = {
   /**
-   * Returns the answer to a request of a worker. Returns null if the server must not answer the request. NATS sends no
-   * answer that has more than `bytesMax` bytes as JSON.
+   * Returns the answer to a request of a worker, or null for no answer. NATS sends no answer of more than `bytesMax`
+   * bytes of JSON.
    */
   answer<Kind extends RequestKind>(
     worker: string,
@@ -25,12 +25,12 @@ type Handlers = {
     request: Requests[Kind],
     bytesMax: number,
   ): Promise<Answers[Kind] | null>
-  /** Called each time that the JetStream stream, which holds the messages of the jobs, becomes usable. */
+  /** Called each time the JetStream stream becomes usable. */
   onReady(): void
 }
 
 export class Link {
-  /** The JetStream stream in which jobs wait for workers. Null until it was opened for the first time. */
+  /** The JetStream stream in which jobs wait for workers. Null until it is opened for the first time. */
   stream: JobStream | null = null
   readonly #settings: Settings
   readonly #handlers: Handlers
@@ -48,8 +48,8 @@ export class Link {
   }
 
   /**
-   * Returns the reason why the JetStream stream with the messages of the jobs is unusable, or null if the stream is
-   * usable. Callers of the API may see this text, so it contains no host name.
+   * Returns the reason why the JetStream stream is unusable, or null. Callers of the API may see this text, so it
+   * contains no host name.
    */
   fault(): string | null {
     return this.#fault
@@ -61,9 +61,8 @@ export class Link {
   }
 
   publish(subject: string, bytes: Uint8Array): void {
-    // If the connection is closed, the message is not sent, because `publish` would throw. All messages that are sent
-    // here are orders to stop a job. If such an order is lost, the worker gets the same order in the answer to its next
-    // report or message `hello`.
+    // `publish` throws on a closed connection. A lost message does no harm: it orders a worker to stop a job, and the
+    // next answer to the worker repeats the order.
     if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)
   }
 
@@ -115,7 +114,7 @@ export class Link {
     this.#found()
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') this.#lost('the connection broke off')
-      // The client of NATS may report several reconnects after one outage.
+      // The NATS client may report several reconnects after one outage.
       if (type === 'reconnect' && this.#fault !== null) {
         await this.#openStream(nats)
         this.#found()
@@ -128,9 +127,8 @@ export class Link {
   }
 
   /**
-   * Answers a request of a worker. If no answer can be sent, the worker repeats the request later. NATS does not check
-   * the rights of the worker for the reply subject, so the server answers only at an inbox of this worker. Otherwise a
-   * worker could make the server send a message to any subject, with the rights of the server.
+   * Answers a request of a worker. The answer goes only to an inbox of this worker. NATS does not check a worker's
+   * right to the reply subject, so a worker could otherwise make the server publish to any subject.
    */
   async #receive(message: Msg, bytesMax: number): Promise<void> {
     const [, , , worker = '', kind = ''] = message.subject.split('.')
@@ -170,8 +168,8 @@ export class Link {
   }
 
   /**
-   * Logs an event. Does nothing if the last event that this function logged has the same name, and the stream has not
-   * become usable since then.
+   * Logs an event unless the previous event had the same name. Each time that the stream becomes usable, the next event
+   * is logged again.
    */
   #logOnce(event: string, fields: Parameters<typeof log.warn>[1]): void {
     if (this.#logged !== event) log.warn(event, fields)

@@ -1,4 +1,4 @@
-// The list of workers for operators. The server stores the list in the database, where `steno workers list` reads it.
+// The list of workers for operators. The server stores it in the database, and `steno workers list` reads it.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
@@ -31,8 +31,8 @@ export function listedOf(worker: KnownWorker): ListedWorker {
 }
 
 /**
- * Returns the entry in the list of a worker that is away, and whose abilities no ready worker has. `jobs` is the number
- * of jobs that it holds.
+ * Returns the list entry of a worker that is away and that no ready worker can replace. `jobs` is the number of jobs
+ * that it holds.
  */
 export function awayOf(worker: RememberedWorker, jobs: number): ListedWorker {
   const until = new Date(worker.seenAt + limits.workerRememberedMs).toISOString()
@@ -71,16 +71,13 @@ export function saveList(
   )
 }
 
-/** Returns the remembered workers that `saveList` stored last: jobs may wait for them. */
+/** Returns the remembered workers that `saveList` stored last. Jobs may wait for them. */
 export function readRemembered(db: Db): RememberedWorker[] {
   const row = db.find<{ remembered: string }>('select remembered from fleet')
   return row ? JSON.parse(row.remembered) : []
 }
 
-/**
- * Returns the list of workers that a server stored last, and the time at which it was stored. Returns null if no server
- * has ever stored a list of workers.
- */
+/** Returns the list of workers that a server stored last, and the time of the write. Returns null if there is none. */
 export function readList(db: Db): { workers: ListedWorker[]; writtenAt: number } | null {
   const row = db.find<{ workers: string; writtenAt: number }>(
     'select workers, written_at as writtenAt from fleet',

@@ -1,5 +1,5 @@
-// Fetches the media of a job from the server. An interrupted transfer is continued later, even if the server was
-// unreachable for some time or the signed address has expired.
+// Fetches the media of a job from the server. An interrupted transfer continues later, even after the signed address
+// has expired.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,8 +13,8 @@ import type { Held } from './requests.ts'
 import type { Server } from './server.ts'
 
 /**
- * Fetches the media of a job into a file in `folder`, and returns the path of this file. Rejects with MediaLost if the
- * server no longer has the media. Also rejects if the signal is aborted, or if the disk refuses the file.
+ * Fetches the media of a job into a file in `folder`, and returns its path. Rejects with MediaLost if the server no
+ * longer has the media. Also rejects if the signal is aborted or the disk refuses the file.
  */
 export async function fetchMedia(
   server: Server,
@@ -57,8 +57,8 @@ export async function fetchMedia(
 }
 
 /**
- * Writes a chunk to the file at `position`, synchronously. Asynchronous writes of chunks of 64 KB would need twice the
- * CPU time and halve the speed. The event loop still runs between two chunks.
+ * Writes a chunk to the file at `position`. Asynchronous writes of 64 KB chunks would need twice the CPU time and halve
+ * the speed. The event loop still runs between two chunks.
  */
 function writeAll(file: number, chunk: Uint8Array, position: number): number {
   let written = 0
@@ -68,17 +68,14 @@ function writeAll(file: number, chunk: Uint8Array, position: number): number {
 }
 
 /**
- * Returns true if the server has answered that it no longer has the media. A status 404 may also come from a proxy that
- * does not find the server for a moment, so the transfer is then tried again.
+ * Returns true if the server answered that it no longer has the media. A status 404 does not count, because a proxy may
+ * send it while the server is down.
  */
 function isGone(error: unknown): boolean {
   return error instanceof SourceError && error.status === requestErrors.GONE.status
 }
 
-/**
- * Returns true for an error of the local disk, such as ENOSPC. Such an error ends the transfer. After an error of any
- * other kind, except `isGone`, the transfer is tried again.
- */
+/** Returns true for an error of the local disk, such as ENOSPC. */
 function isOfDisk(error: unknown): boolean {
   return !(error instanceof SourceError) && diskRefusalOf(error) !== null
 }

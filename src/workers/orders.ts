@@ -1,5 +1,5 @@
-// The messages that a worker gets without a request to the server: the order to stop a job, and the message of a job in
-// a queue. NATS does not say who sent them, so a worker checks them against a schema.
+// The messages that a worker gets without a request: the order to stop a job, and the message of a job in a queue. A
+// worker checks them against a schema, because NATS does not say who sent them.
 
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'

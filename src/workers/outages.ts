@@ -1,4 +1,4 @@
-// The outages of the connection of a worker to NATS. When the connection breaks, the answers to open requests are lost.
+// The outages of a worker's connection to NATS. A break of the connection loses the answers to open requests.
 
 import { log } from '../base/log.ts'
 import { beforeStop } from '../net/before-stop.ts'
@@ -8,29 +8,26 @@ export class Outages {
   #lost = new AbortController()
   #back = Promise.withResolvers<void>()
 
-  /** `onBack` is called each time that the connection is open again. */
+  /** `onBack` is called after each reconnect. */
   constructor(nats: NatsConnection, onBack: () => void) {
     this.#back.resolve()
     void this.#watch(nats, onBack)
   }
 
-  /** A signal that is aborted when the connection breaks. When the connection is open again, there is a new signal. */
+  /** A signal that is aborted when the connection breaks. A reconnect makes a new signal. */
   get lost(): AbortSignal {
     return this.#lost.signal
   }
 
-  /**
-   * Resolves when there is a connection: at once if it is open. Rejects with the reason of `stop` if this signal is
-   * aborted before.
-   */
+  /** Resolves when the connection is open. Rejects with the reason of `stop` if `stop` is aborted first. */
   async connected(stop: AbortSignal): Promise<void> {
     await beforeStop(this.#back.promise, stop)
     stop.throwIfAborted()
   }
 
   /**
-   * During one outage, the client of NATS may report several disconnects, and then as many reconnects. Only the first
-   * of each counts.
+   * The NATS client may report several disconnects in one outage, and then as many reconnects. Only the first
+   * disconnect and the first reconnect count.
    */
   async #watch(nats: NatsConnection, onBack: () => void): Promise<void> {
     for await (const { type } of nats.status()) {

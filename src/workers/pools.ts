@@ -1,5 +1,5 @@
-// The pools of workers. All workers of a pool have the same abilities: the speech model, the languages, translation and
-// diarization (which tells the speakers apart).
+// The pools of workers. All workers of a pool have the same abilities: speech model, languages, translation and
+// diarization.
 
 import { sha256 } from '../base/hash.ts'
 import type { Needs } from '../engine/request.ts'
@@ -7,9 +7,7 @@ import { listedCode } from '../languages.ts'
 import type { Hello } from './requests.ts'
 import { tokenOf } from './subjects.ts'
 
-/**
- * A pool of workers: their common abilities, and the number of jobs that all of them together can do at the same time.
- */
+/** A pool of workers. `slots` is the number of jobs that its workers can do at the same time. */
 export type Pool = { name: string; slots: number; abilities: Abilities }
 
 /** The abilities of an engine. `diarization` is `ready`, or the reason why the engine cannot tell speakers apart. */
@@ -24,8 +22,8 @@ export function canDo(abilities: Abilities, { language, diarize, translate = fal
 }
 
 /**
- * Returns the name of the pool of a worker. All workers with the same abilities get the same name. The name begins with
- * the model, so that people can read it, and is short enough for a subject of NATS.
+ * Returns the name of a worker's pool. Workers with the same abilities get the same name. The name begins with the
+ * model and is short enough for a NATS subject.
  */
 export function poolOf({ model, languages, translates, diarization }: Hello): string {
   const abilities = JSON.stringify([model, [...languages].sort(), translates, diarization === 'ready'])
@@ -33,8 +31,8 @@ export function poolOf({ model, languages, translates, diarization }: Hello): st
 }
 
 /**
- * Returns how many more jobs a pool (all workers with the same abilities) can take at the same time. `taken` has, for
- * the name of a pool, the number of jobs that are in the queues of this pool or at its workers.
+ * Returns how many more jobs a pool can take. `taken` maps the name of a pool to the number of its queued and running
+ * jobs.
  */
 export function freeOf({ name, slots }: Pool, taken: Map<string, number>): number {
   return Math.max(0, slots - (taken.get(name) ?? 0))

@@ -1,6 +1,4 @@
-// The requests that workers send to the server: their schemas, and the function that parses the bytes of a request and
-// checks them against its schema. Each message is JSON. A worker gets two kinds of messages without a request to the
-// server (see orders.ts). All other messages of the server are answers to requests.
+// The requests of workers to the server: their schemas and their parser. Each message is JSON.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -24,10 +22,7 @@ export const claimed = Type.Object({ job: jobId, fence })
 
 const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })
 
-/**
- * The abilities of a worker, as fields of its messages `hello`. Workers with the same abilities form a pool, and take
- * jobs from the same queues.
- */
+/** The abilities of a worker. Workers with the same abilities form a pool and share its queues. */
 const abilities = {
   model: Type.String({ minLength: 1, maxLength: 100 }),
   languages: texts,
@@ -40,8 +35,7 @@ const hello = Type.Object({
   session,
   version: Type.String({ maxLength: 100 }),
   /**
-   * False if the engine of the worker is not ready, if the worker rests after an error of its machine, or if the worker
-   * has begun to stop.
+   * False if the engine is not ready, if the worker pauses after an error of its machine, or if it has begun to stop.
    */
   ready: Type.Boolean(),
   message: Type.String({ maxLength: 1000 }),
@@ -50,8 +44,7 @@ const hello = Type.Object({
   /** The number of jobs that the worker can run at the same time. */
   slots: Type.Integer({ minimum: 1, maximum: 1024 }),
   /**
-   * The moving average of the speed of the worker, in seconds of audio per second of work. Null before the first
-   * completed job.
+   * The moving average of the worker's speed: seconds of audio per second of work. Null before the first completed job.
    */
   speed: nullable(Type.Number()),
   jobs: Type.Array(claimed, { maxItems: 2048 }),
@@ -70,19 +63,16 @@ const claim = Type.Object({
 })
 
 /**
- * The fields of each message about a job from the worker that has claimed it. `fence` is the number of the claim, and
- * `token` proves that this worker made the claim.
+ * The fields of each message about a claimed job. `fence` is the number of the claim, and `token` proves that the
+ * sender made it.
  */
 const held = { session, job: jobId, fence, token: Type.String({ maxLength: 100 }) }
 
 const beat = Type.Object({
   ...held,
-  /** The length of the part of the recording that is already transcribed, in seconds. */
+  /** The length of the transcribed part of the recording, in seconds. */
   seconds: Type.Number({ minimum: 0 }),
-  /**
-   * `utterances` contains complete utterances, in order. `first` is the index in the transcript of the first one of
-   * them.
-   */
+  /** Complete utterances, in order. `first` is the transcript index of the first of them. */
   first: Type.Integer({ minimum: 0 }),
   utterances: Type.Array(utterance),
   /** The language of the texts of the utterances. Absent in the messages of older workers. */
@@ -96,8 +86,8 @@ const modelsRequest = Type.Object({ protocol: Type.Integer() })
 const resultMessage = Type.Object({
   ...held,
   /**
-   * The message contains either a transcript or a failure. With a transcript, it may also contain `peaks`: the peaks of
-   * the recording (the amplitudes of its waveform) in base64.
+   * Either a transcript or a failure is present. `peaks` has the peaks of the waveform in base64. It comes only with a
+   * transcript.
    */
   transcript: Type.Optional(result),
   peaks: Type.Optional(Type.String()),
@@ -140,15 +130,15 @@ const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
 }
 
 /**
- * Parses a request of a worker. Returns null if the bytes are not a valid request of this kind, or are a message
- * `hello` that is too large.
+ * Parses a request of a worker. Returns null if the bytes are not a valid request of this kind, or if a `hello` is too
+ * large.
  */
 export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Requests[Kind] | null {
   if (kind === 'hello' && bytes.length > limits.workerHelloBytesMax) return null
   return readMessage(checks[kind], bytes) as Requests[Kind] | null
 }
 
-/** Parses a message. Returns null if the bytes are not JSON, or if the schema of `check` does not allow the value. */
+/** Parses a message. Returns null if the bytes are not JSON, or if the schema of `check` rejects the value. */
 export function readMessage<Schema extends TSchema>(
   check: TypeCheck<Schema>,
   bytes: Uint8Array,

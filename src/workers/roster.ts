@@ -1,5 +1,5 @@
-// The workers of this server: the present ones, which send messages `hello`, and the last ready state of each worker,
-// which the server remembers for some time.
+// The workers of a server: the present ones, which send `hello` messages, and the ones that the server remembers for
+// some time.
 
 import { limits } from '../limits.ts'
 import { type Pool, poolOf } from './pools.ts'
@@ -11,8 +11,8 @@ export type KnownWorker = Hello & {
   name: string
   pool: string
   /**
-   * The time of the last message `hello` from this worker. `heardAt` is by the monotonic clock, and `seenAt` by the
-   * wall clock. `heardAt` is later if `hearAll` was called since then.
+   * The time of the worker's last `hello`: `heardAt` by the monotonic clock, `seenAt` by the wall clock. `hearAll` also
+   * sets `heardAt`.
    */
   heardAt: number
   seenAt: number
@@ -35,13 +35,12 @@ const rememberedFields = [
 ] as const
 
 /**
- * What the server remembers of a worker, also across restarts: its state at the last message `hello` in which it was
- * ready and that the server did not refuse.
+ * The state of a worker at its last accepted `hello` in which it was ready. A restart of the server keeps this state.
  */
 export type RememberedWorker = Pick<KnownWorker, (typeof rememberedFields)[number]>
 
 export type Clocks = {
-  /** Reads the monotonic clock, by which the server knows how long a worker has been silent. */
+  /** Reads the monotonic clock, which measures how long a worker is silent. */
   uptime: () => number
   /** Reads the wall clock. */
   wall: () => number
@@ -61,11 +60,9 @@ export class Roster {
   }
 
   /**
-   * Stores a message `hello`, in which a worker reports its state and its abilities. Returns the stored state as
-   * `worker`, and the state before this message as `before`. For a worker that is new or was silent, `before` is null.
-   * If `workersOfNameMax` other workers with this name are not silent, such a worker is refused: nothing is stored, and
-   * null is returned. Each worker costs memory, and an attacker with the credentials of a worker could invent any
-   * number of workers.
+   * Stores the state that a worker reports in a `hello` message. Returns the new state as `worker`. `before` is the
+   * previous state, or null if the worker is new or was silent. Returns null if `workersOfNameMax` other workers
+   * already have this name. This limit protects the memory against an attacker with the credentials of a worker.
    */
   note(name: string, hello: Hello): { worker: KnownWorker; before: KnownWorker | null } | null {
     const id = workerId(name, hello.session)
@@ -86,12 +83,12 @@ export class Roster {
     return { worker, before }
   }
 
-  /** Restarts the lease of each worker. Called after a time in which no worker could send a message. */
+  /** Restarts the lease of each worker. Called after an outage, in which no worker could send a message. */
   hearAll(): void {
     for (const worker of this.#workers.values()) worker.heardAt = this.#clocks.uptime()
   }
 
-  /** Removes and returns the silent workers, whose lease has ended. */
+  /** Removes and returns the workers whose lease has ended. */
   dropSilent(): KnownWorker[] {
     const silent = [...this.#workers.values()].filter(worker => this.#isSilent(worker))
     for (const { id } of silent) this.#workers.delete(id)
@@ -108,7 +105,7 @@ export class Roster {
     return [...this.#workers.values()].filter(worker => !this.#isSilent(worker))
   }
 
-  /** Returns the last ready state of each worker that was ready within `workerRememberedMs`, and forgets the others. */
+  /** Returns the workers that were ready within the last `workerRememberedMs`, and forgets all others. */
   remembered(): RememberedWorker[] {
     const oldest = this.#clocks.wall() - limits.workerRememberedMs
     for (const { name, seenAt } of this.#remembered.values())

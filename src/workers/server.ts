@@ -1,4 +1,4 @@
-// The server, as a worker uses it: the worker sends requests over NATS, and transfers media, models and large messages
+// The server as a worker sees it. The worker sends requests over NATS. It transfers media, models and large messages
 // over HTTP.
 
 import { limits } from '../limits.ts'
@@ -15,9 +15,8 @@ export type ServerSettings = { cluster: string; worker: string; address: string 
 
 export class Server {
   /**
-   * The timeout of a request, in milliseconds. The timeout is shorter than the lease, which is the time without a
-   * message after which the server gives a worker's job to another worker. So if NATS loses a request, the worker can
-   * send another request before its lease ends.
+   * The timeout of a request, in milliseconds. It is shorter than the lease (the silence after which a worker loses its
+   * job). So a worker can repeat a lost request before its lease ends.
    */
   timeoutMs: number = limits.workerRequestMs
   readonly #nats: NatsConnection
@@ -30,15 +29,14 @@ export class Server {
     this.#settings = settings
   }
 
-  /** Resolves when there is a connection to NATS. Rejects with the reason of `stop` if this signal is aborted before. */
+  /** Resolves when there is a connection to NATS. Rejects with the reason of `stop` if `stop` is aborted first. */
   async connected(stop: AbortSignal): Promise<void> {
     await this.#outages.connected(stop)
   }
 
   /**
-   * Sends a request to the server over NATS, and returns the answer. Rejects if the server does not answer within the
-   * timeout, or if the connection to NATS breaks, because the answer is then lost. `timeoutMs` can only shorten the
-   * timeout.
+   * Sends a request to the server over NATS, and returns the answer. Rejects after the timeout, or when the connection
+   * to NATS breaks. `timeoutMs` can only shorten the timeout.
    */
   async ask<Kind extends RequestKind>(
     kind: Kind,
@@ -49,16 +47,16 @@ export class Server {
   }
 
   /**
-   * The maximum size of all utterances in one report, in bytes. It is at most half of the size that NATS allows for a
-   * message. The other half is for the other fields of the report.
+   * The maximum size of the utterances in one report, in bytes: at most half of a NATS message. The second half is for
+   * the report's other fields.
    */
   get reportBytesMax(): number {
     return Math.min(limits.workerReportBytesMax, messageBytesMax(this.#nats) / 2)
   }
 
   /**
-   * Fetches the input of a job over HTTP. Rejects if the server cannot give the input at the moment, or if the worker
-   * must stop its work on the job.
+   * Fetches the input of a job over HTTP. Rejects if the server does not give the input, or if the worker must stop the
+   * job.
    */
   async fetchInput(held: Held, signal: AbortSignal): Promise<JobInput> {
     const answer = await this.ask('addresses', held)
@@ -67,9 +65,8 @@ export class Server {
   }
 
   /**
-   * Delivers the result of a job to the server. Uses NATS, or HTTP if the result is larger than a message of NATS may
-   * be. If the result is too large for HTTP too, delivers a failure in place of the result. The signal aborts the HTTP
-   * request.
+   * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. Delivers a failure
+   * instead if the result is too large for HTTP too. The signal aborts the HTTP request.
    */
   async deliver(message: ResultMessage, signal: AbortSignal): Promise<ResultAnswer> {
     const { session, job, fence, token } = message
@@ -95,8 +92,8 @@ export class Server {
   }
 
   /**
-   * Returns the address and the token with which the worker downloads models from the server. The server answers these
-   * downloads in the same way as a mirror of Hugging Face.
+   * Returns the address and the token for model downloads from the server. The server answers like a mirror of Hugging
+   * Face.
    */
   async modelHub(): Promise<Hub> {
     const { token } = await this.ask('models', { protocol })

@@ -1,6 +1,5 @@
-// The stream of JetStream (the message store of NATS). The stream keeps the message of a job until a worker or the
-// server removes the message. The message of a job has its own subject in each queue. The message contains only the id
-// of the job and the version of the protocol.
+// The JetStream stream of jobs. The stream keeps the message of a job until a worker or the server removes it. A
+// message contains only the job id and the protocol version. Its subject names the queue and the job.
 
 import {
   AckPolicy,
@@ -23,24 +22,20 @@ import { limits } from '../limits.ts'
 import { bytesOf, protocol } from './requests.ts'
 import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './subjects.ts'
 
-/** The error code of JetStream for a queue that exists with other settings. The client of NATS has no name for it. */
+/** JetStream's error code for a queue that exists with other settings. The NATS client has no name for it. */
 const consumerExists = 10148
 
 /**
- * The option with which the client of NATS asks JetStream to change a queue. The types of the client do not list this
- * option. The function `update` of the client is not used: it keeps the settings that are not given, and needs a
- * further right at NATS.
+ * The option that asks JetStream to change a queue. The types of the NATS client lack it. The client's function
+ * `update` is no alternative: it keeps old settings, and needs a further right at NATS.
  */
 const change: ConsumerCreateOptions & { action: 'update' } = { action: 'update' }
 
-/**
- * The error for a JetStream stream that has the name of steno's stream, but not the settings that steno needs. Such a
- * stream may belong to another program.
- */
+/** The error for a JetStream stream that has the right name but wrong settings. It may belong to another program. */
 export class OtherStream extends Error {}
 
 export class JobStream {
-  /** True if the stream did not exist before: it has no message yet, and numbers its messages from 1. */
+  /** True if `open` created the stream. A new stream has no messages and numbers them from 1. */
   readonly isNew: boolean
   readonly #cluster: string
   readonly #client: JetStreamClient
@@ -67,10 +62,8 @@ export class JobStream {
   }
 
   /**
-   * Creates the queues of a pool (the workers with the same abilities), one queue for each priority. If a worker has
-   * taken the message of a job, and then sends JetStream nothing about this message for `workerKeepMs`, or for a lease
-   * if it is shorter, JetStream delivers the message again. The server refuses the claim of another worker as long as
-   * the lease of the first one lasts. Queues that exist stay. If the stream was removed, creates it again first.
+   * Creates the queues of a pool, one for each priority. Existing queues stay. Creates the stream first if it was
+   * removed.
    */
   async openPool(pool: string): Promise<void> {
     await requireStream(this.#manager, this.#cluster)
@@ -84,13 +77,13 @@ export class JobStream {
       await consumers.delete(streamOf(this.#cluster), consumerOf(pool, priority)).catch(acceptRefusal)
   }
 
-  /** Creates a queue. If it exists with other settings, such as those of another lease, changes the settings. */
+  /** Creates a queue, or changes the settings of an existing queue. */
   async #openQueue(pool: string, priority: Priority): Promise<void> {
     const { consumers } = this.#manager
     const stream = streamOf(this.#cluster)
     const config = this.#queueSettings(pool, priority)
     await consumers.add(stream, config).catch(async error => {
-      // Before 2.10, nats-server changes the settings itself. Since then, it refuses to create such a queue.
+      // nats-server before 2.10 changes the settings itself. Later versions refuse to create such a queue.
       if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error
       await consumers.add(stream, config, change)
     })
@@ -103,18 +96,16 @@ export class JobStream {
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
       ack_wait: nanos(Math.min(this.#leaseMs, limits.workerKeepMs)),
-      // JetStream must not limit the number of deliveries of a message. After an outage, JetStream delivers a message
-      // again although no worker has failed. The server limits the attempts of a job with a count in the database
-      // instead.
+      // JetStream sets no limit on deliveries, because an outage causes a further delivery although no worker failed.
+      // The server limits the attempts of a job in the database.
       max_deliver: -1,
       max_ack_pending: -1,
     }
   }
 
   /**
-   * Puts a job into the queue of a pool. Returns the sequence number of the message. If the queue already has the job,
-   * returns the sequence number of the existing message. If the stream was removed, creates it again first, with the
-   * queues of this pool.
+   * Puts a job into the queue of a pool. Returns the sequence number of the message, also if the queue already had the
+   * job. If the stream was removed, creates the stream and the queues of this pool first.
    */
   async put(pool: string, priority: Priority, jobId: string): Promise<number> {
     try {
@@ -138,11 +129,7 @@ export class JobStream {
     }
   }
 
-  /**
-   * Removes a message of a job from the stream. The caller does this if no worker must do the job any more, for example
-   * because it has ended. The caller also does this if the job was moved to the queue of another pool of workers, where
-   * the job has a newer message.
-   */
+  /** Removes a message of a job from the stream: the job has ended, or has a newer message in another queue. */
   async remove(sequence: number): Promise<void> {
     await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(acceptRefusal)
   }
@@ -163,8 +150,8 @@ function settingsOf(cluster: string): Wanted {
     subjects: [subjectsOf(cluster).allJobs],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    // The stream refuses a message if another message with the same subject is still in the stream. So putting a job
-    // into the same queue twice has no effect.
+    // The stream refuses a second message with the same subject. Putting a job into the same queue twice has therefore
+    // no effect.
     max_msgs_per_subject: 1,
     discard: DiscardPolicy.New,
     discard_new_per_subject: true,
@@ -195,10 +182,7 @@ function requireSettings(found: StreamConfig, wanted: Wanted): void {
   }
 }
 
-/**
- * Ignores the refusals of JetStream, for example because there is nothing to remove. Throws other errors, such as a
- * timeout.
- */
+/** Ignores refusals of JetStream, such as "message not found". Rethrows other errors, such as a timeout. */
 function acceptRefusal(error: unknown): void {
   if (!(error instanceof JetStreamApiError)) throw error
 }

@@ -1,10 +1,9 @@
 // The names that the server and its workers use at NATS: subjects, streams and consumers. A queue of a pool is a
-// consumer of JetStream.
+// JetStream consumer.
 
 /**
- * The names of the two job queues of each pool, which is a group of workers with the same abilities. The queue `again`
- * is for jobs that a worker has claimed before, and the queue `first` is for all other jobs. Workers take the jobs of
- * `again` before the jobs of `first`.
+ * The two job queues of each pool (workers with the same abilities). `again` is for jobs that a worker has claimed
+ * before, and workers take them first. `first` is for all other jobs.
  */
 export const priorities = ['again', 'first'] as const
 
@@ -39,9 +38,9 @@ export function consumerOf(pool: string, priority: Priority): string {
 }
 
 /**
- * Converts a name, such as the name of a host, to a token of a NATS subject, so that the result can be the name of a
- * worker. Replaces each character except ASCII letters, digits, `_` and `-` by a hyphen, and uses at most 64
- * characters. Returns `worker` for an empty name.
+ * Converts a name, such as a host name, to a worker name that is valid in a NATS subject. Each character except ASCII
+ * letters, digits, `_` and `-` becomes a hyphen. The result has at most 64 characters, and is `worker` for an empty
+ * name.
  */
 export function tokenOf(name: string): string {
   return name.replaceAll(/[^\w-]/g, '-').slice(0, 64) || 'worker'

@@ -1,5 +1,5 @@
-// A worker takes jobs from the stream of JetStream (the message store of NATS), transcribes the media of these jobs
-// with its engine, and delivers the results to the server. A worker has no data folder.
+// A worker takes jobs from a JetStream stream, transcribes them with its engine, and delivers the results to the
+// server. A worker has no data folder.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -41,7 +41,7 @@ export class Worker {
   readonly #session = newSession()
   readonly #assignments = new Map<string, Assignment>()
   readonly #draining = new AbortController()
-  /** Resolves when the server first answers a message `hello` of this worker. */
+  /** Resolves at the server's first answer to a `hello` message of this worker. */
   readonly #greeted = Promise.withResolvers<void>()
   #isGreeted = false
   readonly #loops: Promise<unknown>
@@ -49,8 +49,8 @@ export class Worker {
   #leaseMs = limits.workerHelloMs
   #speed: number | null = null
   /**
-   * After an error of this machine, the worker takes no jobs for `#restMs` milliseconds. This pause ends at the time
-   * `#restsUntil`, by the monotonic clock.
+   * After an error of this machine, the worker takes no jobs for `#restMs` milliseconds, until `#restsUntil` (monotonic
+   * clock).
    */
   #restMs = 0
   #restsUntil = 0
@@ -80,9 +80,7 @@ export class Worker {
     this.#loops = Promise.all([this.#greet(), ...places])
   }
 
-  /**
-   * Connects to NATS and starts the worker. If NATS cannot be reached, waits and retries until the signal is aborted.
-   */
+  /** Connects to NATS and starts the worker. While NATS is unreachable, retries until the signal is aborted. */
   static async open(settings: WorkerSettings, engine: Engine, signal: AbortSignal): Promise<Worker> {
     rmSync(settings.folder, { recursive: true, force: true })
     mkdirSync(settings.folder, { recursive: true, mode: 0o700 })
@@ -103,8 +101,8 @@ export class Worker {
   }
 
   /**
-   * Returns the address and the token with which this worker downloads models from the server. The server answers these
-   * downloads in the same way as a mirror of Hugging Face. First waits until the server has answered a message `hello`.
+   * Returns the address and the token for model downloads from the server. Waits for the server's first answer to a
+   * `hello`. The server answers like a mirror of Hugging Face.
    */
   async modelHub(): Promise<Hub> {
     await this.#greeted.promise
@@ -112,8 +110,8 @@ export class Worker {
   }
 
   /**
-   * Ends the worker: it takes no further jobs, finishes the jobs that it has, and closes the connection to NATS. If a
-   * job waits for an answer of the server for two leases after this call, the worker leaves the job to other workers.
+   * Ends the worker after its running jobs, and closes the connection to NATS. Drops a job if the server does not
+   * answer its request for two leases. Other workers then get this job.
    */
   async drain(): Promise<void> {
     this.#draining.abort()
@@ -121,16 +119,16 @@ export class Worker {
     const timer = setInterval(() => this.#leaveUnanswered(drainsSince), limits.workerBeatMs)
     await this.#loops
     clearInterval(timer)
-    // If NATS is unreachable, `drain` of the NATS client rejects and leaves the connection open, or it waits for NATS.
-    // Without `close`, the process would then not end.
+    // If NATS is unreachable, `drain` of the NATS client may reject or wait. Without `close`, the open connection would
+    // keep the process alive.
     await beforeStop(this.#nats.drain(), this.#outages.lost).catch(() => {})
     await this.#nats.close()
     rmSync(this.#settings.folder, { recursive: true, force: true })
   }
 
   /**
-   * Ends the worker at once: it aborts the jobs that it has, and closes the connection to NATS. When the leases of
-   * these jobs end, other workers get the jobs.
+   * Ends the worker at once: aborts its jobs and closes the connection to NATS. Other workers get the jobs when the
+   * leases end.
    */
   async close(): Promise<void> {
     this.#draining.abort()
@@ -161,11 +159,9 @@ export class Worker {
   }
 
   /**
-   * Sends a message `hello` to the server at intervals, until the worker ends. If the server gets no message from a
-   * worker for a certain time (the lease), other workers may get its jobs. So the interval is at most a third of the
-   * lease. The server's answer contains the lease, so the answer to the first message is awaited. Later answers are not
-   * awaited: if a message is lost, the next one is sent an interval later. When the worker ends, the answer to its last
-   * message is also awaited.
+   * Sends `hello` messages at intervals until the worker ends. The interval is at most a third of the lease (the
+   * silence after which a worker loses its jobs). The answers to the first and the last message are awaited. The first
+   * answer contains the lease.
    */
   async #greet(): Promise<void> {
     await this.#introduce()
@@ -177,10 +173,9 @@ export class Worker {
   }
 
   /**
-   * Sends messages `hello` until the server answers one of them, this worker stops, or the connection breaks. When the
-   * connection is open again, `#onBack` calls this method again. The first pause between two messages is
-   * `workerReadyMs`, and each further pause is twice as long, up to the usual interval. So a worker that starts a
-   * moment before its server soon gets jobs.
+   * Sends `hello` messages until the server answers, this worker stops, or the connection breaks. The pause between two
+   * messages starts at `workerReadyMs` and doubles up to the usual interval. A worker that starts just before its
+   * server thus gets jobs soon.
    */
   async #introduce(): Promise<void> {
     const { lost } = this.#outages
@@ -194,9 +189,8 @@ export class Worker {
   }
 
   /**
-   * Called when the connection to NATS is open again. NATS may have lost the queues, and JetStream does not answer a
-   * request for a job of a missing queue. So the worker asks for no job before the server has created the queues and
-   * has answered a message `hello`.
+   * Called after a reconnect to NATS. The queues may be lost, and JetStream does not answer requests to a missing
+   * queue. The worker therefore asks for jobs only after the server has created the queues and answered a `hello`.
    */
   #onBack(): void {
     this.#pool = null
@@ -204,22 +198,20 @@ export class Worker {
   }
 
   /**
-   * Sends a message `hello`, which lists what this worker can do and which jobs it has. If the server does not answer,
-   * nothing changes: the jobs of the worker continue.
+   * Sends a `hello` message with the abilities and the jobs of this worker. Does nothing if the server does not answer.
    */
   async #sayHello(): Promise<void> {
     try {
       const hello = this.#hello()
       this.#welcome(await this.#server.ask('hello', hello), hello)
     } catch {
-      // The server did not answer. A retry is not needed here, because `#greet` sends a message `hello` at intervals.
+      // No retry is needed, because `#greet` sends `hello` messages at intervals.
     }
   }
 
   /**
-   * Handles the answer to a message `hello`. Before its answer, the server has tried to create the queues of the pool,
-   * but only if the worker is ready. If the abilities of the worker have changed since the message, the answer names an
-   * old pool, and the answer to a newer message names the new one.
+   * Handles the answer to a `hello` message. Uses the pool in the answer only if the message said "ready" and the
+   * worker's abilities are still the same.
    */
   #welcome(answer: HelloAnswer, hello: Hello): void {
     this.#greeted.resolve()
@@ -259,10 +251,7 @@ export class Worker {
     }
   }
 
-  /**
-   * Returns the reason why this worker takes no jobs although its engine may be ready. Returns null if there is no such
-   * reason.
-   */
+  /** Returns the reason why this worker takes no jobs even if its engine is ready, or null. */
   #hindrance(): string | null {
     if (this.#isDraining) return 'The worker stops.'
     if (!this.#isResting) return null
@@ -270,8 +259,8 @@ export class Worker {
   }
 
   /**
-   * A loop that takes and does one job after the other. A worker runs as many of these loops as its engine can do jobs
-   * at the same time.
+   * A loop that does one job after another. The worker runs one such loop for each job that its engine can do at the
+   * same time.
    */
   async #takeJobs(): Promise<void> {
     while (!this.#isDraining) {
@@ -310,12 +299,11 @@ export class Worker {
   }
 
   /**
-   * Takes no jobs for some time, after an error of this machine, such as a full disk. Without this pause, this worker
-   * would always be free while the other workers are busy. So it would take most of the jobs, and each of them would
-   * fail here.
+   * Takes no jobs for some time after an error of this machine, such as a full disk. Without this pause, the worker
+   * would take most jobs, because it is always free, and fail them all.
    */
   #rest(): void {
-    // Jobs that began before the pause may fail by the same error. They do not make the pause longer.
+    // Jobs that began before the pause may fail with the same error. They do not extend the pause.
     if (this.#isResting) return
     const { min, max } = limits.workerRestMs
     this.#restMs = Math.min(max, Math.max(min, 2 * this.#restMs))
@@ -324,8 +312,8 @@ export class Worker {
   }
 
   /**
-   * Takes the next message from the queues of this worker's pool. If there is no message, or if this worker cannot take
-   * jobs at the moment, returns null after a pause.
+   * Takes the next message from the queues of this worker's pool. Returns null after a wait if there is no message, or
+   * if this worker can take no job.
    */
   async #nextDelivery(): Promise<Delivery | null> {
     const pool = this.#pool
@@ -347,8 +335,8 @@ export class Worker {
   }
 
   /**
-   * Stops a job by an order of the server. An order has no effect if this worker does not understand it, or does not
-   * hold the claim that the order names.
+   * Stops a job by order of the server. Ignores an invalid order, or an order for a claim that this worker does not
+   * hold.
    */
   #obey(bytes: Uint8Array): void {
     const order = readStopOrder(bytes)
@@ -357,9 +345,8 @@ export class Worker {
   }
 
   /**
-   * Pauses for `ms` milliseconds. If `drain` or `close` is called during the pause, the pause ends at most
-   * `workerBeatMs` milliseconds after this call. If one of them was called before the pause, the pause takes at most
-   * `workerBeatMs` milliseconds.
+   * Pauses for `ms` milliseconds. After a call of `drain` or `close`, the pause ends within `workerBeatMs`
+   * milliseconds.
    */
   async #pause(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.#draining.signal }).catch(() => {})
