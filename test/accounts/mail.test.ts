@@ -41,7 +41,7 @@ async function server(options: SMTPServerOptions = {}): Promise<MailServer> {
   return started
 }
 
-/** Returns the text of a received mail. If the text is encoded as quoted-printable, the function decodes it. */
+/** Returns the decoded text of a received mail. */
 function textOf(raw: string): string {
   const body = raw.slice(raw.indexOf('\r\n\r\n') + 4)
   if (!/^content-transfer-encoding: quoted-printable/im.test(raw)) return body.replaceAll('\r\n', '\n')

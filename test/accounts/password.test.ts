@@ -3,7 +3,7 @@ import { hashPassword } from '../../src/accounts/password.ts'
 import { limits } from '../../src/limits.ts'
 import { lowCost } from '../support/password.ts'
 
-// One hash at the full cost takes 0.2 s of CPU time, so the other test of this file uses a low cost.
+// One hash at the full cost takes 0.2 s of CPU time. The other test of this file uses a low cost.
 test('a password is stored as argon2id at the full cost, and the event loop keeps running meanwhile', async () => {
   let beats = 0
   const beat = setInterval(() => {
@@ -32,7 +32,7 @@ test('passwords are hashed one after another, each with a new salt, and every ch
       running -= 1
     }
   })
-  // The empty password is refused. The passwords after it must still be hashed.
+  // The empty password is refused, but the later passwords must still be hashed.
   const results = await Promise.allSettled(
     ['correct horse', '', 'correct horse', long].map(async (password, at) => {
       const hash = await hashPassword(password)
