@@ -12,9 +12,8 @@ shareServices()
 
 const email = 'ana@example.org'
 
-// A sign-up that is accepted computes two hashes, which take half a second of CPU time in the built program. So only
-// one test of the built program has such a sign-up. The other tests with such a sign-up run with the source, which has
-// the same code for passwords and links.
+// An accepted sign-up takes half a second of CPU time for two hashes in the built program. Most tests with such a
+// sign-up therefore run only with the source, which has the same code.
 test('the mailed link verifies an account once', async () => {
   const service = await startTestService()
   const answer = await signUp(service, { email, password })
@@ -96,7 +95,7 @@ steered('the password of the followed link becomes the password of the account',
   expect(await Bun.password.verify('the second password', hash)).toBe(true)
 })
 
-/** The password of a stranger, who signs up with the address of another person. */
+/** The password of a stranger who signs up with another person's address. */
 const strangersPassword = 'the password of a stranger'
 
 sourceOnly(
@@ -173,7 +172,7 @@ steered('an address gets one mail in ten minutes, whoever signs up with it', asy
   service.later(limits.verificationMailEveryMs)
   await signUp(service, { email, password })
   expect(await mailedLinks(service, 2)).toHaveLength(2)
-  // The time of the last mail is now in the future, so the service ignores this time.
+  // After the step back of the clock, the time of the last mail is in the future. The service must ignore this time.
   service.stepClock(-limits.verificationTtlMs / 2)
   await signUp(service, { email, password })
   expect(await mailedLinks(service, 3)).toHaveLength(3)
@@ -226,7 +225,7 @@ test('an address may sign up ten times a minute', async () => {
   expect((await signUp(service, {})).status).toBe(429)
 })
 
-/** Sends the form of the page on which a person chooses the password. */
+/** Submits the form on which a person chooses a password. */
 function choosePassword(service: TestService, link: string, chosen: string) {
   const token = new URL(link).searchParams.get('token') ?? ''
   return service.fetch('/verify', {
@@ -246,8 +245,7 @@ async function signInStatus(service: TestService, tried: string, address = email
 }
 
 async function signUp(service: TestService, body: object) {
-  // Without a mail server, the service calls `console.log` to show the operator the link that the mail contains. This
-  // spy replaces `console.log`, so the output of the tests does not contain the link.
+  // Without a mail server, the service prints the link of the mail with `console.log`. The spy hides this output.
   const printed = spyOn(console, 'log').mockImplementation(() => {})
   try {
     return await service.fetch('/v1/accounts', {
@@ -260,10 +258,7 @@ async function signUp(service: TestService, body: object) {
   }
 }
 
-/**
- * Returns the links in the mails to an address. First waits until there are `count` such mails, because the response to
- * a sign-up does not wait for the mail.
- */
+/** Waits until `count` mails to `address` exist, and returns their links. */
 async function mailedLinks({ dataDir }: TestService, count: number, address = email): Promise<string[]> {
   const folder = join(dataDir, 'mail')
   for (;;) {

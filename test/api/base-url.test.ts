@@ -1,5 +1,4 @@
-// Tests the base URL in the responses of the service. The base URL depends on the address on which the service listens,
-// and on the Host header of the request.
+// Tests the base URL in responses. It depends on the listen address of the service and on the Host header.
 
 import { expect, test } from 'bun:test'
 import { hostname, networkInterfaces } from 'node:os'

@@ -1,9 +1,6 @@
-// Tests two clients. Their requests go to a server with the pocket model, which runs from source or from the built
-// program.
-//
-// One client is made from the API's document, by openapi-typescript and openapi-fetch. Programs that use this client
-// must compile without type assertions, and one of them must run one job from the upload to the deletion. The other
-// client is OpenAI's npm package, which test/api/openai/sdk.test.ts tests with every call.
+// Tests two API clients against a server with the pocket model. openapi-typescript and openapi-fetch make the first
+// client from the API's document. Programs that use it must compile without type assertions. The second client is
+// OpenAI's npm package.
 
 import { expect, test } from 'bun:test'
 import { createReadStream, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Tests the requests below /app, which are only for the web app and not part of the public API.
+// Tests the requests below /app, which serve only the web app.
 
 import { expect, test } from 'bun:test'
 import { deposit } from '../../src/accounts/ledger.ts'
@@ -136,8 +136,8 @@ steered('of two changes of the same password at the same time, only one succeeds
   expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401])
 })
 
-// A new password and the sign-in with it take half a second of CPU time in the built program. An earlier test has
-// already changed a password there.
+// A new password and a sign-in take half a second of CPU time in the built program. Another test already changes a
+// password there.
 sourceOnly('an account that signed in with a key can set its first password', async () => {
   const service = await startTestService()
   const ben = service.account('ben')

@@ -15,10 +15,7 @@ async function start(settings: Record<string, string> = {}) {
   })
   const ana = service.account('ana')
   const list = async () => (await ana.get('/v1/webhooks/deliveries')).body.items
-  /**
-   * Polls the list of deliveries until it contains a delivery of the event `event`, and `state` returns true for this
-   * delivery. Returns the delivery.
-   */
+  /** Polls the list of deliveries until a delivery of the event `event` satisfies `state`. Returns this delivery. */
   const until = async (event: string, state: (delivery: Shown) => boolean): Promise<Shown> => {
     for (;;) {
       const found = (await list()).find((each: Shown) => each.event === `transcription.${event}`)
@@ -39,10 +36,7 @@ type Shown = {
   next_attempt_at: string | null
 }
 
-/**
- * Starts a webhook receiver. Its first responses have the given statuses, in this order. Later responses have the
- * status 200.
- */
+/** Starts a webhook receiver that answers with the given statuses in order, and then always with 200. */
 function receiverWith(...statuses: number[]) {
   return startReceiver(() => new Response(null, { status: statuses.shift() ?? 200 }))
 }
@@ -167,7 +161,7 @@ steered('a delivery that waits for its retry does not hold up the next event', a
 })
 
 steered('retries go on after a restart, with the body of a job that was deleted', async () => {
-  // The retry is later than the retention of a deleted job. The row of the job stays until its events are sent.
+  // The service keeps the row of a deleted job until its events are sent, even after the retention time.
   const settings = { STENO_WEBHOOK_RETRIES: '5', STENO_DELETED_RETENTION: '1m' }
   const { service, ana, until } = await start(settings)
   const receiver = receiverWith(200, 500, 500)

@@ -1,5 +1,5 @@
-// Tests the page /docs: most examples run in every language that the page shows, every link has a target, and the page
-// needs neither scripts nor a network.
+// Tests the page /docs: most examples run in every language shown, and every link has a target. The page needs no
+// scripts and no network.
 
 import { expect, spyOn, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
@@ -21,9 +21,8 @@ const python = Bun.which('python3')
 
 const withClips = clips ? sourceOnly : test.skip
 
-// The examples of a sign-up compute six hashes: two in each of three languages. This test runs only with the source,
-// which hashes at a low cost here. test/program/answers.test.ts compares the responses of the built program with those
-// of the source.
+// The examples of a sign-up compute six hashes, so this test runs only with the source, which hashes at a low cost
+// here. test/program/answers.test.ts compares the built program's responses with those of the source.
 withClips(
   `the examples of every endpoint get the same answer in curl, ${python ? 'Python' : 'NOT IN PYTHON, which is not here,'} and TypeScript${unless(clips, 'clips')}`,
   async () => {
@@ -31,7 +30,7 @@ withClips(
     const ana = service.account('ana')
     const document = (await service.fetch('/v1/openapi.json')).body as Document
     const add = () => addTranscript(service.db, ana, ['We meet on Monday.'])
-    // The service prints the link of each sign-up. This spy keeps the links out of the output of the tests.
+    // The service prints the link of each sign-up. The spy hides this output.
     using _printed = spyOn(console, 'log').mockImplementation(() => {})
     const folder = temporaryFolder()
     copyFileSync(join(clips ?? '', 'doctor.flac'), join(folder, 'talk.mp3'))
@@ -54,8 +53,8 @@ withClips(
     }
     const imports = new Set<string>()
     for (const endpoint of endpointsOf(document)) {
-      // Some examples are left out, because no job ends in this test. The example of an event stream waits for the end
-      // of a job, and the examples of OpenAI wait for a transcript.
+      // No job ends in this test. The examples of event streams and of OpenAI's API are left out, because they wait for
+      // the end of a job.
       if (/events$|^\/v1\/audio/.test(endpoint.path)) continue
       const examples = examplesOf(document, endpoint).filter(
         ({ language }) => python || language !== 'Python',
@@ -70,7 +69,8 @@ withClips(
         [400, 401, 405, 406, 412, 413, 415, 422].filter(status => statuses.includes(status)),
       ]).toEqual([name, []])
     }
-    // One process runs all Python examples. An example with fewer imports than the first one could work only here.
+    // All Python examples run in one process, so each of them must have the same imports. An example could otherwise
+    // work only because an earlier one imported a module.
     expect([...imports]).toEqual(python ? ['import os, urllib.request'] : [])
   },
   120_000,
@@ -90,10 +90,7 @@ function startRunners(folder: string, key: string): Runners {
   }
 }
 
-/**
- * Runs an example, which sends one request to the server. Returns the HTTP status of the response, also if the server
- * refuses the request.
- */
+/** Runs an example, which sends one request. Returns the HTTP status of the response, also for a refused request. */
 async function statusOf(run: RunExample, language: Example['language'], code: string): Promise<number> {
   const programs = {
     curl: `${code.replace(/ -o \w+$/, '')} -o /dev/null -w '%{http_code}'`,
@@ -128,19 +125,18 @@ test('every link of the page leads to a part of it, and every endpoint has field
     expect(text).toContain(part)
   for (const [operation, codes] of Object.entries(errorsShown))
     expect([operation, errorsOf(text, operation)]).toEqual([operation, expect.arrayContaining(codes)])
-  // With this option, curl reads the whole file into memory, and refuses files above 1 GB.
+  // With `--data-binary`, curl reads the whole file into memory and refuses files above 1 GB.
   expect(text).not.toContain('--data-binary')
   expect(text).not.toContain('<script')
   expect(text).not.toContain('style="')
   const parameters = endpointsOf(document).flatMap(({ operation }) => operation.parameters ?? [])
   const tus = parameters.filter(({ name }) => name === 'tus-resumable')
   expect(new Set(tus.map(({ required }) => required))).toEqual(new Set([true]))
-  // The page contains the explanation of each error only once, and the endpoints link to it. If the explanation occurs
-  // once, `split` returns two parts.
+  // The page must contain this explanation only once. `split` then returns two parts.
   expect(text.split('The API key is missing or not valid').length).toBe(2)
 })
 
-/** Some error codes of some endpoints: codes of one word and of two words, and a code of OpenAI's API. */
+/** Some error codes of three endpoints: codes of one and of several words, and codes of OpenAI's API. */
 const errorsShown: Record<string, string[]> = {
   postTranscribeIdCancel: ['CONFLICT', 'FORBIDDEN', 'TRANSCRIPTION_NOT_FOUND'],
   getTranscribeIdAudio: ['GONE', 'RANGE_NOT_SATISFIABLE'],

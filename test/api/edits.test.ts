@@ -81,9 +81,7 @@ test('an utterance without text is in no export, and the others keep their index
   expect(await found('watching')).toBe(0)
 })
 
-/**
- * Adds a job of another account whose speakers have the same names. Returns functions that change and read these names.
- */
+/** Adds a job of another account with the same speaker names. Returns functions that change and read these names. */
 function addOther({ service }: Awaited<ReturnType<typeof edited>>) {
   const ben = service.account('ben')
   const id = addTranscript(service.db, ben, transcriptWith(texts, ['SPEAKER 1', 'SPEAKER 2']))
@@ -110,8 +108,8 @@ test('speakers are renamed everywhere, can swap names and can become one', async
     ['Ann "A." \\ Müller', 'SPEAKER 2', 'Ann "A." \\ Müller'],
   ])
   expect(await exported('format=text')).toContain('Ann "A." \\ Müller: Good morning')
-  // After a speaker is renamed, a request may still call this speaker by the label that the engine gave, such as
-  // `SPEAKER 1`. A script can therefore send the same request twice.
+  // A request may still name a renamed speaker by the engine's label, such as `SPEAKER 1`. A script can therefore
+  // repeat its request.
   await patch({ speakers: { 'SPEAKER 1': 'Bea', 'SPEAKER 2': 'Cy' } })
   await patch({ speakers: { Bea: 'Cy', Cy: 'Bea' } })
   expect(await speakers()).toEqual([
@@ -277,7 +275,7 @@ test('long names of speakers leave room for edits', async () => {
   const change = async (index: number, text: string) =>
     (await patch({ utterances: [{ index, text }] })).status
   expect(await change(0, 'a '.repeat(limits.editedTextLengthMax / 2))).toBe(200)
-  // Each of the 5,000 words of the first utterance gets this name, which takes 320 bytes.
+  // This name takes 320 bytes in each of the 5,000 words of the first utterance.
   const name = '😀'.repeat(limits.speakerNameLengthMax)
   expect((await patch({ speakers: { 'SPEAKER 1': name } })).status).toBe(200)
   expect(await change(1, 'One more word than before.')).toBe(200)

@@ -1,7 +1,6 @@
-// Sends random requests, most of which are invalid, and malformed requests. A fixed seed determines the random
-// requests. Checks that an error response to a random request has one of the error codes in src/errors.ts, and the HTTP
-// status of this code. Only /v1/ready may have a status of 500 or more. The HTML page of an invalid link has no error
-// code, so the code is not checked there.
+// Sends random requests from a fixed seed, and malformed requests. Each error response must have an error code of
+// src/errors.ts and the HTTP status of this code. Only /v1/ready may have a status of 500 or more. The HTML page of an
+// invalid link has no error code.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -317,9 +316,8 @@ function headerSafe(text: string): string {
 }
 
 /**
- * Opens a connection, sends the text `rubbish`, and ends the sending side of the connection, so that the server does
- * not wait for more bytes. Returns the response, or an empty text if the server closes the connection without a
- * response.
+ * Sends the text `rubbish` over a new connection, and ends the sending side. Returns the response, or an empty text if
+ * the server closes the connection without one.
  */
 function throwAt({ url }: TestService, rubbish: string): Promise<string> {
   const { port, hostname } = new URL(url)

@@ -164,8 +164,7 @@ test('refused requests count towards no quota', async () => {
   const statuses: number[] = []
   for (let count = 0; count < 5; count++) statuses.push((await ana.get('/v1/balance')).status)
   expect(statuses).toEqual([200, 200, 429, 429, 429])
-  // The rate limit of the IP address is 5 requests. Only the two accepted requests above have counted, so three more
-  // requests are allowed.
+  // The limit of the IP address is 5 requests. Only the two accepted requests above count, so three more are allowed.
   for (let count = 0; count < 3; count++) expect((await ana.get('/v1/transcriptions')).status).toBe(200)
   expect((await ana.get('/v1/transcriptions')).status).toBe(429)
 })
@@ -173,8 +172,7 @@ test('refused requests count towards no quota', async () => {
 steered('above the quota of the address no header shows the quota of the key', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=3' } })
   const ana = service.account('ana')
-  // The quota of the IP address is three requests. These three requests fail, but they count in this quota: an unknown
-  // path, a missing key, a wrong method.
+  // Three failed requests use up the IP address's quota of three: an unknown path, a missing key, a wrong method.
   await service.fetch('/nowhere')
   await service.fetch('/v1/balance')
   await service.fetch('/v1/balance', { method: 'PUT' })

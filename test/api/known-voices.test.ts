@@ -1,5 +1,4 @@
-// Tests that a transcript names the speakers whose voices the account has enrolled. The server uses the pocket models,
-// not a fake engine. It runs from source or from the built program.
+// Tests that a transcript names the speakers whose voices the account has enrolled. The server uses the pocket models.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Tests requests whose client disconnects before the response. The server logs such a request with the status 499, and
-// not as a fault, unless something else than the disconnection has failed.
+// Tests requests whose client disconnects before the response. The server logs the status 499 for such a request, and
+// no fault unless something else has failed too.
 
 import { afterAll, beforeAll, expect, spyOn } from 'bun:test'
 import { connect } from 'node:net'
@@ -77,8 +77,8 @@ steered.each(cases)('a request to %s whose body is cut gets the status 499', asy
 })
 
 /**
- * Starts a request that enrols a voice, and calls `fail` instead of making a voice print. If `leaves` is true, the
- * client disconnects before `fail` is called. Returns the lines of the log about the request.
+ * Enrols a voice, with `fail` in place of the function that makes the voice print. If `leaves` is true, the client
+ * disconnects before `fail` runs. Returns the log lines of the request.
  */
 async function enrolment(leaves: boolean, fail: (signal: AbortSignal) => never): Promise<Line[]> {
   const client = new AbortController()

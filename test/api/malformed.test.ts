@@ -1,5 +1,5 @@
-// Tests the responses to malformed HTTP requests. The tests write these requests directly to a socket, because an HTTP
-// library cannot send a malformed request.
+// Tests the responses to malformed HTTP requests. The tests write to a socket, because an HTTP library sends no
+// malformed requests.
 
 import { expect, test } from 'bun:test'
 import { rates } from '../../src/limits.ts'
@@ -66,8 +66,8 @@ test('a path that cannot be decoded gets an envelope', async () => {
 
 steered('an error beyond the routes is answered without a stack', async () => {
   const engine = steeredEngine()
-  // The fake engine makes the response of /v1/ready invalid. The error handler of the app throws for such a response.
-  // The error handler of the server must therefore make the error response.
+  // The fake engine makes the response of /v1/ready invalid, and the error handler of the app throws for such a
+  // response. The error handler of the server must then answer.
   const service = await startTestService({
     parts: {
       engine: { ...engine, state: () => ({ ...engine.state(), ready: 'yes' as unknown as boolean }) },
@@ -81,10 +81,7 @@ steered('an error beyond the routes is answered without a stack', async () => {
 
 type RawAnswer = Awaited<ReturnType<typeof ask>>
 
-/**
- * Checks the headers that every error response in JSON has. The header RateLimit-Policy must contain the rate limit of
- * the IP address.
- */
+/** Checks the headers of each JSON error response, including the rate limit of the IP address in RateLimit-Policy. */
 function expectUsualHeaders({ headers }: RawAnswer): void {
   expect(headers.get('content-type')).toStartWith('application/json')
   expect(headers.get('link')).toContain('rel="service-desc"')

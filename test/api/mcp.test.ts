@@ -1,5 +1,4 @@
-// Tests the endpoint /mcp with the official MCP client, which also signs in by OAuth, and with plain HTTP requests,
-// such as malformed messages.
+// Tests the endpoint /mcp with the official MCP client, which also signs in by OAuth, and with plain HTTP requests.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -19,9 +18,7 @@ import { shareServices, startTestService, steered, type TestService } from '../s
 
 shareServices()
 
-/**
- * Connects an MCP client with an API key. The returned function `call` calls a tool and returns the text of the result.
- */
+/** Connects an MCP client with an API key. The returned function `call` calls a tool and returns the result's text. */
 async function connect(service: TestService, key: string) {
   const client = new Client({ name: 'probe', version: '1' })
   const requestInit = { headers: { Authorization: `Bearer ${key}` } }
@@ -48,8 +45,8 @@ type Told = { progress: number; total?: number | undefined; message?: string | u
 type Kept = { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; opened?: URL }
 
 /**
- * Returns an OAuth provider for an MCP client without a browser. `kept` has the data that the SDK stores, and the
- * address that the SDK would open in a browser.
+ * Returns an OAuth provider for an MCP client without a browser. `kept` has the SDK's data and the address that a
+ * browser would open.
  */
 function withoutBrowser() {
   const kept: Kept = {}
@@ -76,8 +73,7 @@ function withoutBrowser() {
 }
 
 /**
- * Sends the form of the consent page at the address `opened`, as a signed-in person who allows the access of the OAuth
- * client. Returns the authorization code.
+ * Allows the OAuth client's access on the consent page `opened`, as a signed-in person. Returns the authorization code.
  */
 async function allow(service: TestService, opened: URL): Promise<string> {
   const Cookie = await signIn(service, service.account('ana').key)

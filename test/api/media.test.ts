@@ -11,8 +11,8 @@ const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const source = speech(60)
 
 /**
- * Starts a job with a fake media file. If the tests run with the built program, this job fails, because the program
- * cannot decode the fake file. The server keeps the file in any case.
+ * Starts a job with a fake media file, which the server keeps. If the built program is tested, the job fails, because
+ * the file cannot be decoded.
  */
 async function startJob() {
   const service = await startTestService(unlimited)

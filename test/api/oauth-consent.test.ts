@@ -16,8 +16,7 @@ import {
 shareServices()
 
 /**
- * Returns the query parameters of the address to which the response redirects the browser. Checks that this address is
- * the redirect address of the OAuth client.
+ * Checks that the response redirects the browser to the OAuth client's redirect address. Returns the query parameters.
  */
 function answerIn({ headers }: Answer): Record<string, string> {
   const location = headers.get('location') ?? ''

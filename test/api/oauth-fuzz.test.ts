@@ -1,6 +1,6 @@
-// Sends random requests, which come from a fixed seed, to the endpoints of OAuth, of sign-in and of MCP. No response
-// may have a status of 500 or more, or contain a token or an unescaped `<script>`. A response may redirect the browser
-// only to the service or to the redirect address of the client.
+// Sends random requests from a fixed seed to the endpoints of OAuth, sign-in and MCP. No response may have a status of
+// 500 or more, or contain a token or an unescaped `<script>`. A redirect may lead only to the service or to the
+// client's redirect address.
 
 import { expect, test } from 'bun:test'
 import { parameters } from '../../src/api/oauth/authorization.ts'

@@ -1,5 +1,4 @@
-// Tests that the service logs no secret of OAuth or of a sign-in: no token, authorization code, code verifier, code
-// challenge, state, password or API key.
+// Tests that the service logs no secret of OAuth or of a sign-in, such as a token, code, state, password or API key.
 
 import { expect, test } from 'bun:test'
 import { challenge, flow, registerClient, signIn, verifier } from '../support/oauth.ts'
@@ -30,8 +29,8 @@ test('no secret of a sign-in is in the log', async () => {
 })
 
 /**
- * Sends every kind of OAuth request that a client sends, and some requests that fail. Returns the secrets in these
- * requests and in their responses.
+ * Sends all kinds of OAuth requests, including some that fail. Returns the secrets in the requests and in the
+ * responses.
  */
 async function signInAndOut(url: string, key: string): Promise<string[]> {
   const service = { url, fetch: (path: string, init: RequestInit = {}) => ask(`${url}${path}`, init) }
@@ -55,7 +54,7 @@ async function signInAndOut(url: string, key: string): Promise<string[]> {
   return [...secrets, password, verifier, challenge, 'a state']
 }
 
-/** Reads the output of the service up to the line that contains the address of the service. Returns this address. */
+/** Reads the service's output until a line contains its address. Returns this address. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   const reader = output.getReader()
   let text = ''

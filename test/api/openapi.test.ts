@@ -42,8 +42,8 @@ steered('GET /v1 describes the service without a key, to a page of any origin', 
   }
 })
 
-// Most tests of the document run only with the source code: another test of this file checks that the built program
-// returns the same document.
+// Most tests of the document run only with the source. One test checks that the built program returns the same
+// document.
 sourceOnly('the document is valid OpenAPI 3.1, needs no key, and all of its references resolve', async () => {
   const document = await readDocument()
   expect(document.openapi).toStartWith('3.1')
@@ -178,13 +178,14 @@ sourceOnly('the document has every endpoint with its parameters, bounds and erro
   expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()
   expect(submit.responses['401'].headers['WWW-Authenticate']).toBeDefined()
   expect(submit.responses['409'].headers['Retry-After']).toBeDefined()
-  // These headers belong to IDEMPOTENCY_KEY_LOCKED (409) and TUS_VERSION_NOT_SUPPORTED (412). Edits have other errors.
+  // IDEMPOTENCY_KEY_LOCKED (409) and TUS_VERSION_NOT_SUPPORTED (412) have these headers. The 409 and 412 of an edit are
+  // other errors.
   const { patch: edit } = paths['/v1/transcribe/{id}']
   expect(edit.responses['409'].headers['Retry-After']).toBeUndefined()
   expect(edit.responses['412'].headers['Tus-Version']).toBeUndefined()
   const told = JSON.stringify(paths)
-  // These codes are not in the OpenAPI document. The document describes only public routes: NOT_FOUND is for unknown
-  // routes, and INVALID_CREDENTIALS for routes below /app. For MODEL_NOT_FOUND, the document has OpenAI's name.
+  // NOT_FOUND is for unknown routes, and INVALID_CREDENTIALS for routes below /app. The document describes only public
+  // routes, and gives MODEL_NOT_FOUND by OpenAI's name.
   const elsewhere = ['NOT_FOUND', 'INVALID_CREDENTIALS', 'MODEL_NOT_FOUND']
   expect(told).toContain('model_not_found: ')
   const codes = Object.keys(requestErrors).filter(code => !elsewhere.includes(code))

@@ -1,4 +1,4 @@
-// Tests the responses that deliver the files of the web app, and the setting that switches the web app off.
+// Tests the responses with the files of the web app, and the setting that switches the web app off.
 
 import { expect, test } from 'bun:test'
 import { shareServices, startTestService } from '../support/service.ts'
@@ -33,7 +33,7 @@ test.each(addresses)('%s answers with the page under a strict policy', async add
   expect(headers.get('cache-control')).toBe('no-cache')
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(text).toContain('<noscript>')
-  // The page must have no inline script or style, because the content security policy would block it.
+  // The content security policy blocks inline scripts and styles, so the page must have none.
   expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/)
 })
 
@@ -104,7 +104,7 @@ async function read(path: string, coding: string) {
   }
 }
 
-/** Requests the URL path `path` with gzip compression. Returns the size of the compressed response in bytes. */
+/** Requests `path` with gzip compression. Returns the size of the compressed response in bytes. */
 async function sizeOf(path: string): Promise<number> {
   const headers = { Accept: 'text/html', 'Accept-Encoding': 'gzip' }
   const response = await fetch(service.url + path, { headers, decompress: false })

@@ -5,8 +5,7 @@ import { limits, rates } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
 
 test('a clock with fractions of a millisecond never makes the window longer than it is', () => {
-  // At this time of the clock, floating point has a rounding error: 38437.558457748986 + 60000 - 38437.558457748986 is
-  // more than 60000. The rate limiter must still return exactly 60000 ms.
+  // Floating point has a rounding error here: 38437.558457748986 + 60000 - 38437.558457748986 is more than 60000.
   const quota = openRateLimiter(defaults.rateLimits, () => 38437.558457748986).take('balance.get', 'ana')
   expect(quota?.resetInMs).toBe(limits.rateWindowMs)
 })

@@ -11,8 +11,8 @@ shareServices()
 
 const file = speech(60)
 /**
- * The content of a file of 3.4 MB. Its bytes arrive in several chunks, and the server writes each chunk to the disk
- * before it reads the next one.
+ * The content of a file of 3.4 MB. It arrives in several chunks, and the server writes each chunk to the disk before it
+ * reads the next one.
  */
 const long = Array.from({ length: 500_000 }, (_, index) => `${index},`).join('')
 
@@ -211,9 +211,8 @@ test('a body that is longer than the announced file is refused', async () => {
   const { address } = await tus.open(10)
   await tus.patch(address, 0, 'hello')
   expect(await outcomeOf(await tus.patch(address, 5, 'world!'))).toEqual([413, 'PAYLOAD_TOO_LARGE'])
-  // The client declared the size of the file when it created the upload. If a body has no Content-Length, the server
-  // refuses the body as soon as the file would become larger than this size. Bun sends a Content-Length with the body
-  // of a Response, but not with this stream.
+  // Bun sends this stream without a Content-Length. The server must then refuse the body when the file exceeds the size
+  // that the client declared for the upload.
   const stream = new ReadableStream({
     start(controller) {
       controller.enqueue('world!')

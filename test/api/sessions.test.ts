@@ -1,4 +1,4 @@
-// Tests sign-in sessions: the cookie, the end of a session, and the requests that the cookie allows.
+// Tests sign-in sessions: the cookie, the end of a session, and the requests that a cookie allows.
 
 import { expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -62,7 +62,7 @@ test('every wrong sign-in gets the same answer', async () => {
   ])
 })
 
-// Each of these sign-ins computes a hash, which takes a quarter second of CPU time in the built program.
+// Each of these sign-ins computes a hash: a quarter second of CPU time in the built program.
 sourceOnly('an account that has no password yet answers as one that does not exist', async () => {
   const service = await startTestService()
   createAccount(service.db, { email: 'new@example.org', passwordHash, verified: false })
@@ -78,7 +78,7 @@ sourceOnly('an account that has no password yet answers as one that does not exi
 steered('a sign-in without an account hashes the password too, at the same cost', async () => {
   const service = await startTestService()
   createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })
-  // `hashAtLowCost` has already replaced both functions by spies. `spyOn` returns these spies, which record the calls.
+  // `hashAtLowCost` has already replaced both functions by spies, and `spyOn` returns these spies.
   const [hash, verify] = [spyOn(Bun.password, 'hash'), spyOn(Bun.password, 'verify')]
   await hashPassword(password)
   for (const email of ['ana@example.org', 'unknown@example.org'])
@@ -209,8 +209,7 @@ test('a request with a cookie that changes something must come from a page of th
     { Origin: 'http://steno.test:1', Host: 'steno.test:1' },
   ]
   for (const headers of accepted) expect((await upload(headers)).status).toBe(200)
-  // A browser never adds an API key to a request by itself, so another site cannot misuse the key. A request with a key
-  // is therefore accepted from any origin.
+  // A browser never adds an API key by itself, so another site cannot misuse the key. Any origin is therefore accepted.
   const keyed = await upload({ 'X-Api-Key': key, Origin: 'https://elsewhere.example' })
   expect(keyed.status).toBe(200)
 })
@@ -293,7 +292,7 @@ steered('beyond fifty sessions of an account the least used one ends', async () 
   for (let count = 2; count <= limits.sessionsMax; count++) await signIn(service, { key })
   expect((await first('GET', '/app/session')).status).toBe(200)
   await expectEnded(second('GET', '/app/session'))
-  // The clock was ahead and is corrected, so the times of all these sessions are now in the future.
+  // After the step back of the clock, the times of all these sessions are in the future.
   service.stepClock(-24 * 3_600_000)
   const later = [await signIn(service, { key }), await signIn(service, { key })]
   for (const session of later)
@@ -347,7 +346,7 @@ test('the newest key of the account signs the webhooks of a job of a session', a
   expect(signer(body.id)).toEqual({ keyId: oldest!.id, webhookUrl: 'http://127.0.0.1:1/default' })
 })
 
-/** Signs in with each of the bodies. Expects that all responses are the same refusal, and that none sets a cookie. */
+/** Signs in with each body. Expects the same refusal each time, without a cookie. */
 async function expectSameRefusal(service: TestService, bodies: object[]): Promise<void> {
   const answers: Answer[] = []
   for (const body of bodies) answers.push(await signIn(service, body))

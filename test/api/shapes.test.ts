@@ -9,8 +9,8 @@ import { shareServices, startTestService, steered } from '../support/service.ts'
 
 shareServices()
 
-// `startTestService` checks the shapes of many JSON responses (see test/support/answers.ts), and `startReceiver` checks
-// the shape of every webhook. A test of shapes therefore needs no checks of its own: it only causes the responses.
+// These tests have few checks of their own: `startTestService` checks the shapes of JSON responses, and `startReceiver`
+// checks the shape of every webhook.
 
 steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()
@@ -54,9 +54,8 @@ test('a response or event with a missing, wrong or undeclared field is detected'
   expect(() => checkEvent({ event: 'transcription.renamed' })).toThrow()
 })
 
-// The schema must reject these values by its checks, before they are decoded. Elysia recognises an error of decoding
-// only by the name of the error class. This name may be different in the built program, and the error would then not
-// count as a validation error.
+// The schema must reject these values before they are decoded. Elysia recognises a decoding error only by its class
+// name, which may be different in the built program.
 test('a query out of range fails validation before it is decoded', () => {
   for (const limit of ['0', '201', '-1', '1.5', '1e1', ' 5', '']) {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])

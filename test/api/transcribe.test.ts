@@ -157,8 +157,8 @@ steered('a deleted job has no transcript and no media, and can be deleted again'
   const deleted = await ana.delete(`/v1/transcribe/${id}`)
   expect([deleted.status, deleted.text]).toEqual([204, ''])
   expect(existsSync(file)).toBe(false)
-  // The indexer removes the text from the search index in the background. After each removal, the indexer pauses, so
-  // the test advances the clock past this pause.
+  // The indexer removes the text from the search index in the background. This step of the clock ends the indexer's
+  // pause.
   service.later(60_000)
   await service.indexed()
   service.later(0)

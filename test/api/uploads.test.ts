@@ -297,7 +297,7 @@ test('a slow PUT is not ended while bytes arrive, and a PUT without new bytes ge
   const settings = { ...unlimited.settings, STENO_REQUEST_IDLE: '1s' }
   const service = await startTestService({ settings })
   const ana = service.account('ana')
-  // Bun checks only every four seconds which connections are idle. The slow PUT takes six seconds, so Bun checks its
+  // Bun looks for idle connections only every four seconds. The slow PUT takes six seconds, so Bun checks its
   // connection at least once.
   const pieces = 24
   const slow = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, pieces)
@@ -314,8 +314,7 @@ test('a slow PUT is not ended while bytes arrive, and a PUT without new bytes ge
   await silent.closed
 }, 20_000)
 
-// This test shuts the server down in an orderly way. `stop` ends a built program with SIGKILL, so this test is skipped
-// for a built program.
+// This test needs an orderly shutdown. `stop` kills a built program with SIGKILL, so the test is skipped there.
 steered('an incomplete PUT does not delay the shutdown', async () => {
   const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
@@ -356,7 +355,7 @@ function put({ upload_url, headers }: Signed, body: string | Uint8Array | Readab
   return fetch(upload_url, { method: 'PUT', headers, body: body as string })
 }
 
-/** Starts a PUT request without its body. The test sends parts of the body with the returned function `send`. */
+/** Starts a PUT request without its body. The returned function `send` sends a part of the body. */
 function openPut({ upload_url, headers }: Signed, length: number) {
   const url = new URL(upload_url)
   const socket = connect(Number(url.port), url.hostname)
@@ -373,7 +372,7 @@ function openPut({ upload_url, headers }: Signed, length: number) {
   return { send: (bytes: string) => void socket.write(bytes), answer, closed }
 }
 
-/** Returns the names of the files of an upload: complete files and drafts. */
+/** Returns the names of an upload's files: complete files and drafts. */
 function filesOf({ dataDir }: TestService, uploadId: string): string[] {
   return readdirSync(join(dataDir, 'uploads')).filter(name => name.includes(uploadId))
 }
@@ -391,7 +390,7 @@ function streamOf(...chunks: string[]): ReadableStream {
   })
 }
 
-/** Waits until `holds` returns true. Checks once in each iteration of the event loop. */
+/** Waits until `holds` returns true. Checks once in each turn of the event loop. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resolve => setImmediate(resolve))
 }

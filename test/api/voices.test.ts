@@ -1,4 +1,4 @@
-// Tests the routes of enrolled voices, with voice prints that the test makes without a model.
+// Tests the routes of enrolled voices, with voice prints that no model made.
 
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'

@@ -1,5 +1,5 @@
-// Tests OpenAI's packages for JavaScript and Python with every endpoint that is compatible with OpenAI's API. The fake
-// engine returns the same dialogue for each job. test/api/clients.test.ts uses a real engine.
+// Tests OpenAI's JavaScript and Python packages with every endpoint that is compatible with OpenAI's API. The engine is
+// fake and returns the same dialogue for each job.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -16,7 +16,9 @@ import { steered } from '../../support/service.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each method of a client returns another shape
 type Results = Record<string, any>
 
-/** A Python program that exits with 0 if the package openai exists. An import of the package would be slow. */
+/**
+ * A Python program that exits with 0 if the package openai exists. It does not import the package, which would be slow.
+ */
 const findPackage = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("openai") is None)'
 const python = findPython()
 
@@ -31,7 +33,9 @@ async function startTelling(): Promise<[baseUrl: string, key: string, clip: stri
   return [`${service.url}/v1`, ana.key, clip]
 }
 
-/** Reports each utterance of the dialogue, and returns the dialogue. Only a job with diarization gets the speakers. */
+/**
+ * Reports each utterance of the dialogue, and returns the dialogue. Without diarization, the dialogue has no speakers.
+ */
 async function tell({ diarize }: TranscribeInput, { onUtterances }: TranscribeOptions): Promise<Transcript> {
   const speakers = diarize ? dialogue.speakers : null
   const utterances = dialogue.utterances.map(each => ({ ...each, speaker: diarize ? each.speaker : null }))
@@ -41,10 +45,7 @@ async function tell({ diarize }: TranscribeInput, { onUtterances }: TranscribeOp
 
 let walked: Promise<Results> | null = null
 
-/**
- * Returns the results that OpenAI's npm client received from every endpoint. Only the first call sends requests: all
- * tests of this file use the same results.
- */
+/** Returns the responses to OpenAI's npm client from every endpoint. Only the first call sends requests. */
 function results(): Promise<Results> {
   walked ??= startTelling().then(([baseUrl, key, clip]) => walk(baseUrl, key, clip))
   return walked

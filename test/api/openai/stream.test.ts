@@ -154,9 +154,8 @@ function waitingJob() {
 }
 
 /**
- * Reads the whole response and returns its text. The text consists of `first`, then keep-alive characters while the job
- * runs, and then the result of the job. From the third keep-alive character on, calls `onBeat` after each chunk. In
- * `onBeat`, the tests end the job.
+ * Reads the whole response and returns its text: `first`, the keep-alive characters, and the result of the job. Calls
+ * `onBeat`, which ends the job in the tests, after each chunk from the third keep-alive character on.
  */
 async function readSlowly(response: Response, first: string, onBeat: () => void): Promise<string> {
   let text = ''
