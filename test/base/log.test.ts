@@ -23,10 +23,7 @@ afterEach(() => {
   setLogFormat('silent')
 })
 
-/**
- * Imports the log module once more, under another name. Another test file may have started a server in this process,
- * and a server changes the state of the first copy of the log module.
- */
+/** Imports a fresh copy of the log module. A server that another test file started may have changed the first copy. */
 function freshLog(name: string): Promise<typeof import('../../src/base/log.ts')> {
   return import(`${import.meta.dir}/../../src/base/log.ts?${name}`)
 }
@@ -125,7 +122,7 @@ test('the access log names account, key, address, id, status and time, and who r
   await service.fetch('/metrics')
   await service.fetch('/nowhere')
 
-  // The server logs a request after it has sent the response, so the log line of the request may be missing at first.
+  // The server logs a request after its response, so the log line may be missing at first.
   while (!written.some(line => line.includes('"status":404'))) await Bun.sleep(1)
   const lines = written.map(line => JSON.parse(line))
   const requests = lines.filter(({ event }) => event === 'request')

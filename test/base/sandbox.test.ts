@@ -9,8 +9,8 @@ const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 const source = (name: string) => JSON.stringify(join(import.meta.dir, '../../src/base', name))
 
 /**
- * Limits a process of root to the capabilities `had`, a bit mask, calls `giveUpAllBut` in it, and returns the bit masks
- * of its effective and permitted capabilities.
+ * Limits a process of root to the capabilities in the bit mask `had`, and calls `giveUpAllBut` in it. Returns the bit
+ * masks of its effective and permitted capabilities.
  */
 function capabilitiesAfter(had: number): string[] {
   const script = `
@@ -41,8 +41,8 @@ const isLinux = process.platform === 'linux'
 const protections = isLinux ? missingProtections() : ['Landlock', 'seccomp']
 
 /**
- * Restricts a process to some paths in `folder`, installs the filter of system calls, and returns the results of its
- * attempts. The attempts to connect to `port` are made before the filter is installed.
+ * Restricts a process to some paths in `folder`, and installs the filter of system calls. Returns the results of the
+ * process's attempts. It tries to connect to `port` before the filter is installed.
  */
 function attemptsIn(folder: string, port: number) {
   const script = `

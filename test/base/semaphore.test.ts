@@ -121,10 +121,7 @@ test('work whose signal is already aborted takes no slot', async () => {
   expect(await semaphore.run('ana', async () => 'free')).toBe('free')
 })
 
-/**
- * Returns functions that start and end tasks in the semaphore. A task keeps its slot of the semaphore until the test
- * ends the task.
- */
+/** Returns functions that start and end tasks in the semaphore. A task keeps its slot until the test ends the task. */
 function openRoom(semaphore: Semaphore) {
   const started: { key: string; number: number; end: () => void }[] = []
   const running = new Set<(typeof started)[number]>()
@@ -152,7 +149,7 @@ function openRoom(semaphore: Semaphore) {
   }
 }
 
-/** Waits one turn of the event loop, so that all pending callbacks of promises have run. */
+/** Waits one turn of the event loop, so that all pending promise callbacks run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

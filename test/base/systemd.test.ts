@@ -1,5 +1,5 @@
-// Tests the notifications to systemd. The test opens a socket in place of the socket of systemd. The test uses system
-// calls, because Bun cannot open a datagram socket that has a path.
+// Tests the notifications to systemd, with a socket in place of systemd's socket. The test uses system calls, because
+// Bun cannot open a datagram socket with a path.
 
 import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
@@ -9,10 +9,7 @@ import { systemCall } from '../../src/base/system-call.ts'
 import { addressOf, openSystemd } from '../../src/base/systemd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/**
- * Opens a blocking socket with the name `path`. If `path` begins with @, the name is abstract: there is no file with
- * this name.
- */
+/** Opens a blocking socket with the name `path`. A name that begins with @ is abstract: it has no file. */
 function listen(path: string) {
   const unix = 1
   const datagram = 2

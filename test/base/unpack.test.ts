@@ -29,7 +29,7 @@ test('a file appears under its path, and is not written a second time', () => {
   const written = [1, 2].map(() => {
     const path = join(unpack(home, carried), 'deep/library.so')
     expect(readFileSync(path).length).toBe(8_000_000)
-    // A carried program can be run, and only the owner can read or replace a carried file.
+    // Only the owner can read, replace or run a carried file.
     for (const made of [path, dirname(path), home]) expect(statSync(made).mode & 0o777).toBe(0o700)
     return statSync(path).ino
   })
@@ -75,8 +75,8 @@ test('four processes that unpack at the same time see complete files and leave o
 })
 
 /**
- * Creates two drafts (unfinished folders): an old one of a process that was killed, and a fresh one of a running
- * process. Returns the name of the fresh draft.
+ * Creates two drafts (unfinished folders): an old one of a killed process, and a fresh one of a running process.
+ * Returns the name of the fresh draft.
  */
 function twoDrafts(home: string): string {
   const [killed, busy] = [draftPath(join(home, 'bbbb')), draftPath(join(home, 'bbbb'))]
@@ -113,7 +113,7 @@ test('unpacking that fails leaves nothing behind', () => {
   expect(() => unpack(home, broken)).toThrow(said)
   expect(existsSync(join(home, 'cccc'))).toBe(false)
   expect(readdirSync(home)).toEqual([])
-  // A file in place of the folder.
+  // `source` is a file, so no folder can be made below it.
   expect(() => unpack(source, carried)).toThrow(`nothing can be unpacked below ${source}: ENOTDIR`)
 })
 

@@ -85,16 +85,12 @@ test('place never overwrites a file, and returns false', () => {
 const strace = Bun.which('strace')
 const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
 
-/**
- * The errors of file systems without hard links, and of a file that has too many hard links. Each test that makes hard
- * links fail simulates a different error.
- */
+/** The errors of file systems without hard links, and of a file with too many hard links. */
 type LinkError = 'EPERM' | 'EOPNOTSUPP' | 'EMLINK' | 'ENOSYS'
 
 /**
- * Runs the code `script` in a child process under strace, which makes system calls of the process fail: each call that
- * makes a hard link fails with `error`. `faults` are further system calls that fail, in the format of the option
- * `inject` of strace. Returns the output of the process.
+ * Runs the code `script` in a child process under strace. Each system call that makes a hard link fails with `error`.
+ * `faults` are further failing calls, in the format of strace's option `inject`. Returns the output.
  */
 function runWithoutLinks(error: LinkError, script: string, ...faults: string[]) {
   const injected = [`?link,linkat:error=${error}`, ...faults].flatMap(fault => ['-e', `inject=${fault}`])
@@ -103,8 +99,8 @@ function runWithoutLinks(error: LinkError, script: string, ...faults: string[]) 
 }
 
 /**
- * Writes two drafts, which are files with temporary names (see `Draft`). Moves one after the other to the same path in
- * `home` with `place`, on a file system without hard links.
+ * Writes two drafts (files with temporary names). `place` moves both to the same path in `home`, one after the other,
+ * on a file system without hard links.
  */
 function placeWithoutLinks(error: LinkError, home: string, ...faults: string[]) {
   const script = `
@@ -164,9 +160,9 @@ test('linkOrCopy overwrites no file', () => {
 })
 
 /**
- * Runs the code `script` in a child process under strace. Returns its system calls that flush, link or rename a file or
- * folder, with the paths relative to `home`. The UUID in the name of a draft is left out. The fourth rename fails, as
- * if another process had created the target.
+ * Runs the code `script` under strace. Returns its system calls that flush, link or rename a file or folder, with paths
+ * relative to `home` and without the UUIDs of drafts. The fourth rename fails, as if another process had created the
+ * target.
  */
 function flushesAndMoves(home: string, script: string): string[] {
   const trace = join(home, 'trace')
