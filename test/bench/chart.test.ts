@@ -12,8 +12,8 @@ test('the position of a point depends on its length and speed', () => {
     .exec(svg)![1]!
     .split(' ')
     .map(each => each.split(',').map(Number))
-  // The axis of minutes goes from 10 to 1000 and is logarithmic, so 100 minutes are in its middle. The axis of the
-  // speed goes from 0 to 40.
+  // The logarithmic axis of minutes goes from 10 to 1000, so 100 minutes are in its middle. The axis of the speed goes
+  // from 0 to 40.
   expect(line.map(([x]) => x)).toEqual([70, 385, 700])
   expect(line.map(([, y]) => y)).toEqual([175, 50, 112.5])
   expect(svg).toContain('a &lt;machine>')

@@ -16,12 +16,12 @@ test('the same turns under other labels have no error', () => {
 })
 
 test('the rate is the sum of missed, false and confused speech', () => {
-  // The speaker anna talks for ten seconds, from 1 s to 11 s. The diarization misses the last 2 s, assigns 3 s to
-  // another speaker, and finds 1 s of false speech before the speech of anna.
+  // Anna talks from 1 s to 11 s. The diarization misses the last 2 s, gives 3 s to another speaker, and finds 1 s of
+  // false speech before her.
   const truth = by('anna', [1, 11])
   const said = [...by('1', [0, 6]), ...by('2', [6, 9])]
   expect(score(truth, said, 0)).toMatchObject({ speech: 10, missed: 2, false: 1, confused: 3, rate: 0.6 })
-  // The speech of anna and of the matched speaker has an intersection of 5 s and a union of 11 s.
+  // The speech of anna and of her matched speaker intersect in 5 s. Their union lasts 11 s.
   expect(score(truth, said, 0).jaccard).toBeCloseTo(1 - 5 / 11, 10)
 })
 

@@ -83,7 +83,7 @@ test('the last word before a pause is measured from the start of the pause', () 
 
 const rate = 16_000
 
-/** Returns a tone that is loud in each of the spans `tones`, and very quiet elsewhere. The spans are in seconds. */
+/** Returns a tone that is loud in the spans `tones` (in seconds), and very quiet elsewhere. */
 function sound(seconds: number, tones: [from: number, to: number][]) {
   return Int16Array.from({ length: seconds * rate }, (_, index) => {
     const at = index / rate
