@@ -1,5 +1,4 @@
-// Tests the command `transcribe` with several sources. The engine and the terminal are fake. The media files and the
-// output files are real.
+// Tests the command `transcribe` with several sources. The engine and the terminal are fake, but all files are real.
 
 import { expect, spyOn, test } from 'bun:test'
 import {
@@ -42,7 +41,7 @@ const sound = join(clips ?? '', 'doctor.flac')
 
 type Transcribe = (input: TranscribeInput, options: TranscribeOptions) => Promise<Transcript>
 
-/** A fake engine. If a section of the recording was requested, the text of its transcript contains the word `here`. */
+/** A fake engine. The transcript of a section of a recording contains the word `here`. */
 const answer: Transcribe = async ({ durationMs, section }) => ({
   full_transcript: 'It rains.',
   language: 'en',
@@ -64,15 +63,15 @@ type Options = {
   values?: Partial<TaskValues> & { 'skip-existing'?: boolean }
   transcribe?: Transcribe
   signal?: AbortSignal
-  /** Called before each start of an engine. */
+  /** Called before each engine start. */
   onOpen?: () => void
   notes?: string[]
 }
 
 /**
- * Runs the command `transcribe` for the given sources. Returns the numbers of transcribed, skipped and failed sources,
- * the output on the terminal, the error that ended the command (or null), and whether the engine was started with voice
- * models (null if it was not started).
+ * Runs the command `transcribe`. Returns the numbers of transcribed, skipped and failed sources, the terminal output,
+ * and the error that ended the command (or null). Also returns whether the engine was started with voice models (null
+ * if it was not started).
  */
 async function run(
   given: string[],
@@ -203,8 +202,7 @@ test.skipIf(!clips)(
     const begun: string[] = []
     const ended: string[] = []
     let waiting: (() => void)[] = []
-    // The fake engine waits until 16 files have arrived, and then answers these 16 files in reverse order. Then it
-    // waits for the last 4 files, and answers these files in reverse order.
+    // The fake engine collects 16 files and answers them in reverse order. It does the same with the last 4 files.
     const transcribe: Transcribe = async (input, options) => {
       const made = await answer(input, options)
       begun.push(input.path)
@@ -292,7 +290,7 @@ test.skipIf(!clips)(
       }
       const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`.replace('http', 'HTTP'))
       expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
-      // Each download has a folder with one copy. The second download replaces the first one.
+      // Each download has a folder with one copy of the file. The second download replaces the first one.
       const copies = [0, 2, 2]
       expect(seen).toEqual(copies.map(copies => ({ isThere: true, together: 1, copies })))
       expect(readdirSync(temporary)).toEqual([])
@@ -317,7 +315,7 @@ test('a download above the limit is refused, and the reading of a named pipe end
     await expect(bring('address', `${server.url}`)).rejects.toThrow('100 B')
     const piped = bring('pipe', pipe).catch(error => error.message)
     controller.abort(new Error('interrupted'))
-    // Without the race, a failing test would wait until its own timeout.
+    // The time limit makes a failing test end sooner than the test timeout.
     expect(await Promise.race([piped, Bun.sleep(2000)])).toBe('interrupted')
   } finally {
     closeSync(writer)
@@ -330,8 +328,8 @@ test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fai
   const files = ['a.flac', 'b.flac', 'c.flac'].map(name => put(folder, name))
   let calls = 0
   const transcribe: Transcribe = (input, options) => {
-    // The command first transcribes the three files together. The engine exits, so these three calls fail. Then the
-    // command transcribes each file alone.
+    // The command first transcribes the three files together, and all three calls fail with the engine. It then
+    // transcribes each file alone.
     if (calls++ < 3 || input.path === files[1]) throw new Error('the engine process ended (SIGKILL)')
     return answer(input, options)
   }
@@ -342,7 +340,7 @@ test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fai
   expect(ended).toMatchObject({ done: 2, failed: 1 })
   const [note, failure] = ['steno: no GPU\n', `steno: ${files[1]}: the engine process ended (SIGKILL)\n`]
   expect(readdirSync(join(folder, 'out')).sort()).toEqual(['a.txt', 'c.txt'])
-  // After each exit, the next file gets a new engine, whose notes are shown.
+  // The next file after each exit gets a new engine, whose notes are shown.
   expect([opened, ended.err]).toEqual([3, `${note}${note}${failure}${note}`])
 })
 
@@ -459,7 +457,7 @@ test.skipIf(!clips)(`a file whose name is not UTF-8 is named as such${skipped}`,
   const folder = temporaryFolder()
   const file = put(folder, 'talk.flac')
   Bun.spawnSync(['bash', '-c', `mv "$0" "$1"/$'\\xff.flac'`, file, folder])
-  // The second argument is the name as Bun decodes it from a command line.
+  // The second argument is the file name as Bun decodes it from a command line.
   const ended = await run([folder, join(folder, '\ufffd.flac')], {})
   expect(ended).toMatchObject({ done: 0, failed: 2 })
   expect(ended.err.match(/the name of the file is not UTF-8: rename the file\n/g)?.length).toBe(2)
@@ -572,7 +570,7 @@ test.skipIf(!clips)(
     let calls = 0
     const transcribe: Transcribe = async (input, options) => {
       options.onUtterances?.((await answer(input, options)).utterances, 0, 'en')
-      // The first two calls transcribe both files together. They fail, so each file is then transcribed alone. The
+      // Both files are first transcribed together, and these two calls fail. Then each file is transcribed alone: the
       // third call is for the first file.
       if (++calls === 3) controller.abort()
       throw new Error('the engine process ended (SIGKILL)')
@@ -617,8 +615,7 @@ test.skipIf(!clips)(`a full disk fails the file and not the run${skipped}`, asyn
   put(folder, 'in', 'a', 'a.flac')
   put(folder, 'in', 'b.flac')
   const out = join(folder, 'out')
-  // During the transcription, the test puts a file at the path of the folder of the first transcript. So this
-  // transcript cannot be written.
+  // The test puts a file at the path of the first transcript's folder. This transcript can then not be written.
   const transcribe: Transcribe = (input, options) => {
     writeFileSync(join(out, 'a'), '')
     return answer(input, options)

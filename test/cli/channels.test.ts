@@ -9,7 +9,7 @@ import { readSound } from '../support/read-sound.ts'
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 
-/** Returns a WAV file with the given channels. The samples have a rate of 16 kHz. */
+/** Returns a WAV file with the given channels at 16 kHz. */
 function wavOf(channels: readonly Float32Array[]): Uint8Array {
   const frames = Math.max(...channels.map(({ length }) => length))
   const sound = new Int16Array(frames * channels.length)
@@ -31,7 +31,7 @@ function wavOf(channels: readonly Float32Array[]): Uint8Array {
   return Buffer.concat([header, new Uint8Array(sound.buffer)])
 }
 
-/** Returns `sound` with `added` in it, which begins at sample `from` and is multiplied by `gain`. */
+/** Returns the sum of `sound` and `added`. `added` begins at sample `from` and is multiplied by `gain`. */
 function withSound(sound: Float32Array, added: Float32Array, from: number, gain = 1): Float32Array {
   return sound.map((sample, at) => sample + gain * (added[at - from] ?? 0))
 }
@@ -59,8 +59,7 @@ beforeAll(async () => {
   const silence = new Float32Array(11 * 16_000)
   const left = withSound(silence, doctor!, 0)
   const right = withSound(silence, slt!, 5 * 16_000)
-  // The crosstalk is 15 dB and 30 dB quieter than the voices. The quieter one has the opposite phase, and is 20 ms
-  // late.
+  // The crosstalk is 15 dB and 30 dB below the voices. The quieter one has the opposite phase and a delay of 20 ms.
   const crosstalk = [withSound(left, right, 0, 0.18), withSound(right, left, 320, -0.03)]
   await Bun.write(join(folder, 'crosstalk.wav'), wavOf(crosstalk))
   const late = new Float32Array(doctor!.length + 16_000)

@@ -23,7 +23,7 @@ beforeEach(() => {
   folder = temporaryFolder()
 })
 
-// Some tests and some checks of the data folder set the variable STENO_NATIVE_DIR.
+// Some tests and some checks set the variable STENO_NATIVE_DIR.
 afterEach(() => {
   if (folderBefore === undefined) delete process.env.STENO_NATIVE_DIR
   else process.env.STENO_NATIVE_DIR = folderBefore
@@ -38,8 +38,8 @@ test.skipIf(!builtIn)(
   async () => {
     const notAFolder = join(folder, 'data')
     await Bun.write(notAFolder, 'a file where the folder should be')
-    // If the data folder cannot be used, steno looks for the CUDA libraries in the cache folder. The CUDA provider
-    // there needs a library that this machine does not have.
+    // The data folder cannot be used, so steno looks for the CUDA libraries in the cache folder. This CUDA provider
+    // needs a library that the machine does not have.
     const cache = join(folder, 'cache')
     await Bun.write(join(folder, 'cuda.nupkg'), packageOf())
     await findCommand(cache, 'runtime', 'pull', 'cuda', '--from', join(folder, 'cuda.nupkg'))
@@ -48,7 +48,7 @@ test.skipIf(!builtIn)(
       STENO_DATA_DIR: notAFolder,
       STENO_CACHE_DIR: cache,
       STENO_MODEL: '/no-model',
-      // The check of the disk space passes if a file of this size fits.
+      // The check of the disk space passes if a file of 1 MB fits.
       STENO_MAX_FILE_SIZE: '1MB',
     }
     const { code, out, err } = await steno(['doctor', '--json'], environment)
@@ -94,7 +94,7 @@ test.skipIf(!builtIn)(
   60_000,
 )
 
-/** Copies the pocket model. Returns the folder of the copy. */
+/** Copies the pocket model and returns the folder of the copy. */
 function ownModel(): string {
   const model = join(folder, 'mine')
   cpSync(pocket!, model, { recursive: true })
@@ -124,7 +124,7 @@ test('a data folder that is not there is named and not created', async () => {
 })
 
 test('a data folder that a server would refuse stays as it is', async () => {
-  // Media without their database. A server with a new database would remove them.
+  // Media without a database. A server with a new database would remove these files.
   mkdirSync(join(folder, 'media'))
   await Bun.write(join(folder, 'media/kept'), 'sound')
   const host = { config: readConfig({}), dataDir: folder }
@@ -171,7 +171,7 @@ test('an address, a port, a mail server and a disk that cannot be used are named
   const mail = await of('mail').catch(error => error)
   expect(mail.message).toMatch(/^127\.0\.0\.1:1 cannot be used: .*STENO_SMTP_URL$/)
   expect(mail.message).not.toContain('secret')
-  // The check fails because no disk has space for a file of STENO_MAX_FILE_SIZE, which is 8000 TB here.
+  // No disk has space for a file of STENO_MAX_FILE_SIZE, which is 8000 TB here.
   await expect(of('disk space')).rejects.toThrow('8000 TB')
   expect(await of('disk speed')).toMatch(/a second/)
 })

@@ -40,8 +40,8 @@ test('every licence is an SPDX expression', () => {
 })
 
 /**
- * Returns the licence of each part of the program, such as a package or a library. `notices` begins with an overview
- * that lists these parts.
+ * Returns the licences of the program's parts, such as packages and libraries, from the overview at the start of
+ * `notices`.
  */
 function listLicences(notices: string): string[] {
   const [, overview = ''] = notices.split('\n\n')

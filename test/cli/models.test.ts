@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const environment = () => ({ STENO_MODELS_DIR: folder, HF_ENDPOINT: hub.endpoint, STENO_DEVICE: 'cpu' })
 
-/** Runs a command on models inside the test process, with environment variables. Removes the variables afterwards. */
+/** Runs a `models` command inside the test process, with environment variables that are removed afterwards. */
 async function run(...args: string[]) {
   return await runWith(environment(), ...args)
 }

@@ -7,8 +7,8 @@ import { withCachePosition, withExternalData } from '../support/export-layouts.t
 import { temporaryFolder } from '../support/folder.ts'
 
 /**
- * Copies the pocket model (a tiny Whisper model for tests). In the copy, the ONNX graphs with 32-bit float weights have
- * their weights in files of their own, and the decoder has the input `cache_position`. Returns the folder of the copy.
+ * Copies the pocket model (a tiny Whisper model for tests) and returns the new folder. The copy keeps the float weights
+ * in separate files, and its decoder has the input `cache_position`.
  */
 async function changedPocket(): Promise<string> {
   const folder = join(temporaryFolder(), 'mine')

@@ -1,4 +1,4 @@
-// Tests the folders in which commands keep files, and the output of commands.
+// Tests the folders of commands and their output.
 
 import { expect, test } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -92,7 +92,7 @@ byRoot('a command of a user who may not use the data folder names the file and t
   expect(refusalOf(data)).toBe(words(join(data, 'steno.db')))
   for (const path of [data, join(data, 'steno.db')]) chownSync(path, otherUser, otherUser)
   expect(refusalOf(data)).toBe('')
-  // The secret is only read, so it may be a file that its owner has made read-only, or a mount of a container.
+  // The secret is only read, so it may be a read-only file or a mount of a container.
   const secret = join(data, 'secret.key')
   writeFileSync(secret, '', { mode: 0o400 })
   expect(refusalOf(data)).toBe(words(secret))
@@ -145,7 +145,7 @@ test('models are in the data folder, or in the cache of the user if they came be
 test('a user without a home folder needs no cache folder if there is a data folder', () => {
   const folder = temporaryFolder()
   const listModels = (...args: string[]) => {
-    // `homedir` throws for a user who is not in /etc/passwd, if HOME is not set.
+    // Without HOME, `homedir` throws for a user who is not in /etc/passwd.
     const script = `
       require('node:os').homedir = () => { throw new Error('no home') }
       process.argv = ['steno', 'main.ts', 'models', 'list', ...${JSON.stringify(args)}]
@@ -183,8 +183,7 @@ test.each(['openapi', 'models list', 'help'])(
 )
 
 test('a closed pipe behind stdout is an error of one line', () => {
-  // The process `true` at the other end of the pipe exits at once. The pipe is therefore closed before the command
-  // writes.
+  // The process `true` at the other end of the pipe exits at once, before the command writes.
   const script = `{ sleep 0.3; ${selfCommand('openapi').join(' ')}; echo "code $?" >&2; } | exec true`
   const { stderr } = Bun.spawnSync(['bash', '-c', script])
   expect(`${stderr}`).toBe('steno: standard output was closed before everything was written\ncode 1\n')

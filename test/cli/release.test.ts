@@ -1,4 +1,4 @@
-// Tests the check of a signature file. `steno upgrade` makes this check before it installs a file.
+// Tests the check of a signature file, which `steno upgrade` makes before it installs a file.
 
 import { expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
@@ -66,7 +66,7 @@ function withSignatureOf(other: Release): string {
   return `${head}signature: ${tail}`
 }
 
-/** Returns the signature file of the release with another text in place of `found`, signed with the right key. */
+/** Returns the release's signature file with `other` in place of `found`, signed with the right key. */
 function resigned(found: string, other: string): string {
   const [head = ''] = signature.split(/^signature: /m)
   const payload = head.replace(found, other)

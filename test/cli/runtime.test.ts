@@ -24,8 +24,8 @@ const run = (...args: string[]) => findCommand(folder, 'runtime', 'pull', 'cuda'
 const place = () => join(folder, 'native', `cuda-${version}`)
 
 /**
- * Starts a server with the protocol of NuGet. Each number in `breaks` belongs to one transfer: the transfer ends after
- * this number of bytes. If `sha512` is not empty, the server announces it instead of the right hash of the package.
+ * Starts a server with the NuGet protocol. Element n of `breaks` is the number of bytes after which transfer n ends.
+ * The server announces `sha512` instead of the right hash, unless it is empty.
  */
 function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
   const ranges: string[] = []
@@ -81,8 +81,8 @@ test('the provider is downloaded, verified and installed beside the library, and
   ])
   expect(readdirSync(join(folder, 'native'))).toEqual([`cuda-${version}`])
   expect(readFileSync(join(place(), 'libonnxruntime_providers_cuda.so')).equals(provider)).toBe(true)
-  // The message must also name cuDNN. The provider's library does not have cuDNN in its list of needed libraries,
-  // because ONNX Runtime opens cuDNN later.
+  // The message must also name cuDNN. The provider does not list cuDNN as a needed library, because ONNX Runtime opens
+  // it later.
   expect(out).toContain(
     'lacks libcudart.so.13, libcudnn.so.9: apt-get install cuda-libraries-13-0 libcudnn9-cuda-13',
   )
@@ -122,7 +122,7 @@ test('a service finds the provider that was installed before it had a data folde
     expect(hasCuda()).toBe(false)
     expect(await run('--from', path)).toMatchObject({ code: 0 })
     expect([hasCuda(), cudaFolder()]).toEqual([true, place()])
-    // The engine process gets no other variable whose name begins with STENO_.
+    // The engine process gets no further variable with a name that begins with STENO_.
     expect(nativeEnvironment()).toEqual(places)
   })
 })

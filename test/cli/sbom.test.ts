@@ -1,4 +1,4 @@
-// Tests that the software bill of materials (SBOM) is valid and complete, and that the same files always give the same
+// Tests that the software bill of materials (SBOM) is valid and complete. The same files must always give the same
 // SBOM.
 
 import { expect, test } from 'bun:test'
@@ -40,8 +40,8 @@ test.each(['linux-x64', 'linux-arm64'] as const)(
         .map(({ name, hashes }) => [name, hashes?.[0]?.content]),
     )
     for (const [path, source] of contentsOf(root, target)) {
-      // The built program contains some files from the folder test/. The SBOM has no hash for these files, because they
-      // are a part of steno itself, and not of a listed package.
+      // Files from the folder test/ in the built program have no hash in the SBOM. They belong to steno itself, not to
+      // a listed package.
       if (!path.startsWith('test/')) expect([path, listed.get(path)]).toEqual([path, hashOnce(source)])
     }
   },
@@ -55,7 +55,7 @@ test('each file is in one part, and the voice network is in the part of the pock
   expect(pocket.map(({ name }) => name)).toContain('models/whisper-base/voice-network.onnx')
 })
 
-/** Returns the SHA-256 hash of a file. A file is read once, and later calls return the same hash. */
+/** Returns the SHA-256 hash of a file. Reads each file only once. */
 function hashOnce(path: string): string {
   const hash = hashes.get(path) ?? sha256(readFileSync(path))
   hashes.set(path, hash)

@@ -1,4 +1,4 @@
-// Tests the server as a process of its own, and the commands of its operator.
+// Tests the server as a separate process, and its operator's commands.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
@@ -41,9 +41,8 @@ afterAll(async () => {
 })
 
 /**
- * Returns a server for tests that do not stop it. Several tests use this one server. It is started by the first of
- * these tests, with the data folder `sharedData`, and ends after the last test of this file. Its flag and its
- * environment variable set different prices.
+ * Returns one server for all tests that do not stop it. The first call starts it, and it ends after the last test of
+ * this file. The flag and the environment variable set different prices.
  */
 function sharedServer(): ReturnType<typeof serve> {
   const variables = { STENO_PRICE_PER_HOUR_CENTS: '9' }
@@ -258,8 +257,7 @@ test('a server goes on while its log cannot be written, and ignores SIGHUP if it
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([404, 404, 200])
   child.kill('SIGHUP')
   expect((await fetch(`${url}/v1/health`)).status).toBe(200)
-  // A server that stops at the signal may still answer a request, so the test also asks the kernel. The bit 0 belongs
-  // to the signal 1, which is SIGHUP.
+  // A stopping server may still answer, so the test also asks the kernel. Bit 0 belongs to signal 1, SIGHUP.
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
   expect(Number.parseInt(/^SigIgn:.*(.)$/m.exec(status)?.[1] ?? '0', 16) & 1).toBe(1)
   expect(await stop()).toBe(0)
@@ -387,7 +385,7 @@ test('the secret.key of another service is named by backup and doctor, and its b
   ])
   expect(existsSync(empty)).toBe(false)
   await Bun.write(`${foreign}.key`, Bun.file(`${own}.key`))
-  // The data folder may already contain the media of the service.
+  // The data folder may already contain the service's media.
   await Bun.write(join(empty, 'media/a'), 'sound')
   expect((await findCommand(empty, 'restore', foreign)).code).toBe(0)
   expect(await hostChecks.database?.({ config: defaults, dataDir: empty })).toBe('opened and closed')
@@ -416,8 +414,8 @@ test('a lost secret.key is not replaced while the database needs it; the message
   await Bun.write(key, original)
   expect((await findCommand(data, 'backup', backup)).code).toBe(0)
   await Bun.write(key, new Uint8Array(32))
-  // The original secret.key may be lost. After a new API key is created, steno accepts the new secret.key, because it
-  // checks only the signing secret of the newest key.
+  // The original secret.key is lost. steno accepts the new one after a new API key is created, because it checks only
+  // the newest key's signing secret.
   const ofNew = join(temporaryFolder(), 'backup.db')
   expect((await findCommand(data, 'keys', 'create', 'a@example.org')).code).toBe(0)
   expect(await findCommand(data, 'backup', ofNew)).toMatchObject({ code: 0, err: '' })
@@ -520,7 +518,7 @@ test('an unknown host name is said to be unknown', () => {
       env: environment(join(folder, 'unknown')),
     },
   )
-  // Bun gives the error code ENOENT or EADDRINUSE, depending on how the machine looks names up.
+  // Bun gives the error code ENOENT or EADDRINUSE, depending on the machine's name resolution.
   const said = /^steno: http:\/\/nowhere\.invalid:0 cannot be used: .*the host name is unknown; STENO_/m
   expect([exitCode, `${stderr}`]).toEqual([1, expect.stringMatching(said)])
 })
@@ -600,8 +598,7 @@ test('SIGTERM lets a request in flight finish, then the server exits with 0', as
     `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\nIdempotency-Key: slow\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   )
-  // If a second request with the same Idempotency-Key is refused with the status 409, the first request is still
-  // running.
+  // The status 409 for a second request with the same Idempotency-Key shows that the first request is still running.
   const headers = { Authorization: key, 'Content-Type': 'application/json', 'Idempotency-Key': 'slow' }
   const isInFlight = async () =>
     (await fetch(`${server.url}/v1/upload`, { method: 'POST', headers, body: '{}' })).status === 409
@@ -720,14 +717,13 @@ async function serve(
   endedWith = servers,
 ) {
   const server = launch(['serve', ...args], { ...environment(data), ...more }, endedWith)
-  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr. The test
-  // therefore waits for both lines.
+  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr.
   await server.told('"listening"')
   const url = await server.printed(/listens on (\S+)\n/)
   return { ...server, url, key: () => server.printed(/(sk_live_\S+)\n/) }
 }
 
-/** Starts a command, and adds it to the list `endedWith`. The processes in the list `servers` end with each test. */
+/** Starts a command and adds it to `endedWith`. The processes in the default list `servers` end with each test. */
 function launch(args: string[], env: Record<string, string | undefined>, endedWith = servers) {
   const child = Bun.spawn(selfCommand(...args), { env, stdout: 'pipe', stderr: 'pipe' })
   const out = collect(child.stdout)
@@ -746,7 +742,7 @@ function launch(args: string[], env: Record<string, string | undefined>, endedWi
   }
 }
 
-/** Returns environment variables that make a process fail at the signal SIGUSR2, with an error that no code handles. */
+/** Returns environment variables with which a process fails at SIGUSR2, with an error that no code handles. */
 async function failOnSignal(means: string): Promise<Record<string, string>> {
   const preload = join(folder, `${means}.ts`)
   await Bun.write(preload, `process.on('SIGUSR2', () => { ${means} (new Error('a fault')) })`)
@@ -766,8 +762,8 @@ async function expectEndByFault(process: ReturnType<typeof launch>, means: strin
 }
 
 /**
- * Collects the text of a stream. The returned function `until` waits for a match of a pattern, and returns the text of
- * the pattern's first group.
+ * Collects the text of a stream. The returned function `until` waits for a match of a pattern, and returns its first
+ * group.
  */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''

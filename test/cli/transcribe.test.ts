@@ -38,8 +38,8 @@ test.skipIf(missing)(
     const said = readRttm(await Bun.file(join(out, 'stdin.rttm')).text())
     expect([...new Set(said.map(({ speaker }) => speaker))]).toEqual(['SPEAKER_1', 'SPEAKER_2'])
     const truth = sentences.map(({ start, end, speaker }: SpeakerTurn) => ({ from: start, to: end, speaker }))
-    // The diarization error rate (DER) shows that the RTTM file has the turns. With the utterances, which start and end
-    // with a word, the DER would be 4 %.
+    // The low diarization error rate shows that the RTTM file has the turns. With the utterances, the rate would be 4
+    // %.
     expect(score(truth, said, 0).rate).toBeLessThan(0.02)
   },
   60_000,
@@ -147,7 +147,7 @@ test.each([
 ])('%j is refused: %s', async (args, why) => {
   const environment = { ...process.env }
   const { code, err } = await findCommand(join(folder, 'data'), 'transcribe', ...args)
-  // A refused command must not change the environment, because other test files run in the same process.
+  // A refused command must not change the environment, which other test files of this process share.
   expect({ ...process.env }).toEqual(environment)
   expect(code).toBeGreaterThan(0)
   expect(err).toContain(why)

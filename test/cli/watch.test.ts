@@ -34,7 +34,7 @@ test('a file is reported once when it is complete, and again after each change; 
   utimesSync(path, 1, 1)
   expect(ready()).toEqual([])
   expect(ready()).toEqual(['*a.mp3'])
-  // Another program may set the time of a file back after it has changed its content.
+  // Another program may change a file's content and then set its time back.
   writeFileSync(path, 'last')
   utimesSync(path, 1, 1)
   expect([ready(), ready()]).toEqual([[], ['*a.mp3']])
@@ -87,7 +87,7 @@ test.skipIf(missing)(
       for await (const chunk of child.stderr) {
         told += new TextDecoder().decode(chunk)
         if (told.includes('talk.srt') && !existsSync(join(inbox, 'later.flac'))) {
-          // When a terminal is closed, the kernel sends SIGHUP to all processes of the group.
+          // When a terminal is closed, the kernel sends SIGHUP to the whole process group.
           process.kill(-child.pid, 'SIGHUP')
           add('later.flac')
         }
