@@ -1,4 +1,4 @@
-// Tests data folders with files of other programs, and data folders that lack some of steno's own files.
+// Tests data folders with files of other programs, and data folders that lack some of steno's files.
 
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
@@ -67,8 +67,8 @@ test.each([
   writeFileSync(join(folder, 'steno.db'), '')
   expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
   expect(existsSync(join(folder, name))).toBe(true)
-  // With the option `restoring`, a folder with such files and no database is accepted. After this call, a restore
-  // copies the backup of a database into the folder. The media files in the folder may belong to this database.
+  // `restoring` allows a folder with such files and no database. A restore adds the database later, and the media in
+  // the folder may belong to it.
   makeDataDir(folder, { restoring: true })
 })
 
@@ -194,7 +194,7 @@ byRoot('a start goes on if it cannot remove a file', () => {
   makeMediaFolders(data)
   const [stuck, free] = [newId(), newId()].map(id => join(data, 'uploads', id)) as [string, string]
   for (const path of [stuck, free]) writeFileSync(path, 'left')
-  // In a sticky folder of root, another user may remove only files of its own.
+  // In a sticky folder of root, another user may remove only files that this user owns.
   for (const path of [free, join(data, 'media')]) chownSync(path, otherUser, otherUser)
   chmodSync(join(data, 'uploads'), 0o1777)
   const [openDbModule, leftovers] = ['db/open-db', 'jobs/leftovers'].map(name =>

@@ -80,7 +80,7 @@ test('after a write has timed out on the lock, no later write waits, until a wri
   other.run('begin immediate')
   expect(write).toThrow('locked')
   expect(timeoutMs()).toBe(0)
-  // `whenUnlocked` retries without blocking the event loop. It stops after a timeout, and at once after another error.
+  // `whenUnlocked` retries without blocking the event loop. It stops after a timeout, or at once after another error.
   let tries = 0
   const tx = <T>(work: () => T) => {
     tries += 1
@@ -238,7 +238,7 @@ test('the probe fails on a disk that refuses writes', async () => {
   expect(await runOnFullDisk(1500, script)).toBe('disk error true\n')
 })
 
-/** Opens the database as on a full disk: a file has at most `kilobytes` KB. Returns the message of the error. */
+/** Opens the database on a simulated full disk: no file may exceed `kilobytes` KB. Returns the error message. */
 async function openOnFullDisk(kilobytes: number): Promise<string> {
   return await runOnFullDisk(
     kilobytes,
@@ -249,7 +249,7 @@ async function openOnFullDisk(kilobytes: number): Promise<string> {
 
 test('a database that cannot be opened on a full disk is named, with the free space of the disk', async () => {
   openDb(folder).close()
-  // SQLite creates a file of 32 KB as shared memory of the processes that use a database. It does not fit on this disk.
+  // SQLite needs 32 KB on this disk for the shared memory of a database. A file may have only 16 KB here.
   const said = await openOnFullDisk(16)
   expect(said).toStartWith(
     `${join(folder, 'steno.db')} cannot be opened: disk I/O error; the disk of ${folder} has `,
@@ -286,7 +286,7 @@ test('on a full disk, a database of an older program stays as it is, and the roo
 
 test('a copy that fails on a full disk leaves no journal', async () => {
   const [data, target] = [temporaryFolder(), join(temporaryFolder(), 'copy.db')]
-  // The row is larger than SQLite's page cache (2 MB), so SQLite begins to write the copy before the copy is complete.
+  // The row is larger than SQLite's page cache (2 MB), so SQLite begins to write before the copy is complete.
   const filled = openDb(data)
   filled.run('create table filler (bytes blob)')
   filled.run('insert into filler values (zeroblob(3000000))')

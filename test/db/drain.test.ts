@@ -6,7 +6,7 @@ import { openDrain } from '../../src/db/drain.ts'
 import { openFlusher } from '../../src/db/flush.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Opens a database. Each flush of the database file to the disk lasts until the test ends this flush. */
+/** Opens a database. Each flush of the database file lasts until the test ends it. */
 function open() {
   const folder = temporaryFolder()
   const path = join(folder, 'a.db')
@@ -33,8 +33,7 @@ function open() {
     },
     logBytes: () => statSync(`${path}-wal`).size,
     /**
-     * Returns the rows of the table `words` that are in the database file. Rows that are only in the write-ahead log
-     * are left out.
+     * Returns the rows of the table `words` in the database file, without rows that are only in the write-ahead log.
      */
     wordsInFile(): string[] {
       const copy = join(folder, 'copy.db')

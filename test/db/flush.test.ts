@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openFlusher } from '../../src/db/flush.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Opens a flusher (it flushes a file to the disk). Each flush lasts until the test ends it. */
+/** Opens a flusher, which flushes a file to the disk. Each flush lasts until the test ends it. */
 function openRoom() {
   const path = join(temporaryFolder(), 'log')
   writeFileSync(path, '')
@@ -18,7 +18,7 @@ function openRoom() {
   return {
     begun,
     ended,
-    /** Records a transaction and waits until its data is flushed, as a request does. */
+    /** Records a transaction and waits until its data is flushed. */
     commit(name: string): Promise<void> {
       flusher.written()
       return flusher.flush().then(
@@ -30,7 +30,7 @@ function openRoom() {
   }
 }
 
-/** Waits for one iteration of the event loop, so that all pending callbacks of promises have run. */
+/** Waits one turn of the event loop, so that all pending promise callbacks run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-// Tests that at most one server at a time holds the lease of a shared folder.
+// Tests that only one server at a time holds the lease of a shared folder.
 
 import { beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ beforeEach(() => {
   nowMs = 0
 })
 
-/** Returns a function. Each call of this function is one attempt of the server `holder` to take the lease. */
+/** Returns a function that makes one attempt to take the lease for the server `holder`. */
 function openFor(holder: string) {
   return openLease({ folder, holder, afterMs, monotonic: () => nowMs })
 }
@@ -28,7 +28,7 @@ async function takenBy(holder: string): Promise<Lease> {
   return lease
 }
 
-/** Takes the lease for the server `holder` after the previous holder was silent for the whole time. */
+/** Takes the lease for the server `holder` after the previous holder was silent for the lease time. */
 async function takenAfter(holder: string): Promise<Lease> {
   const attempt = openFor(holder)
   await attempt()
@@ -123,7 +123,7 @@ test('leases without a name keep the name of the last holder that confirmed its 
     nowMs += afterMs
     expect((await second())?.last).toEqual({ generation, holder: 'first' })
   }
-  // The first server waits too: the second one may still be restoring a copy.
+  // The first server must also wait, because the second one may still be restoring a copy.
   expect(await openFor('first')()).toBeNull()
   await takenAfter('third')
   expect((await takenAfter('first')).last).toEqual({ generation: 5, holder: 'third' })

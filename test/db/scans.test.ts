@@ -1,5 +1,5 @@
-// Tests that the statements of requests and sweeps find their rows by an index. A statement that reads all jobs or the
-// whole ledger would block a server with many jobs.
+// Tests that the statements of requests and sweeps find their rows by an index. A statement that reads all rows would
+// block a server with many jobs.
 
 import { expect, spyOn, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
@@ -44,16 +44,16 @@ test('an index finds the rows that refer to a row that is deleted', async () => 
   expect(scans).toEqual([])
 })
 
-/** A statement that reads all verification links. It runs once an hour. */
+/** A statement that reads all verification links, once an hour. */
 const readsLinks = 'delete from verifications where expires_at <= $now'
 
 /**
- * Matches a step of a query plan that reads an index with few rows: unfinished jobs or unused uploads. Also matches a
- * step that reads the index of the jobs with media of all accounts. Only the operator's page needs such a step.
+ * Matches allowed steps of a query plan. They read an index with few rows, or the index of all accounts' jobs with
+ * media, which only the operator's page needs.
  */
 const fewRows = / INDEX (jobs_unfinished|jobs_media_of_account|uploads_unused)$/
 
-/** Records the SQL statements that are run from now on, each with its last parameters. */
+/** Records the SQL statements from now on, each with its last parameters. */
 function record(db: Db): Map<string, Params> {
   const statements = new Map<string, Params>()
   for (const method of ['find', 'list', 'run'] as const) {
@@ -66,7 +66,7 @@ function record(db: Db): Map<string, Params> {
   return statements
 }
 
-/** Returns a text for each step of the statement that reads all rows (see `readsAll`), except the allowed steps. */
+/** Returns a text for each step of the statement that reads all rows, except the allowed steps. */
 function scansOf(db: Db, statement: string, params: Params): string[] {
   if (statement === readsLinks) return []
   return db
@@ -76,10 +76,9 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if a step of the query plan reads all jobs, ledger entries, uploads or verification links, or the whole
- * index of the ended jobs or of the jobs with media. `detail` is SQLite's description of the step. SQLite writes
- * `completed_at>?` for two conditions: a lower bound of `completed_at`, and `completed_at is not null`, which is true
- * for all ended jobs. So this function searches the statement for a lower bound.
+ * Returns true if a query plan step (`detail`) reads a whole table, or a whole index of ended jobs or of jobs with
+ * media. For these indexes, SQLite writes `completed_at>?` even without a lower bound in the statement, so the function
+ * also searches the statement for one.
  */
 function readsAll(statement: string, detail: string): boolean {
   const allEnded =

@@ -1,4 +1,4 @@
-// Tests how the second server of a pair takes over from the first one.
+// Tests how the second server of a pair takes over from the first.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -46,9 +46,8 @@ function sharedFolder(): string {
 }
 
 /**
- * Joins a pair of servers as one of them. In a pair, one server works and the other one waits. `folder` is the folder
- * that both servers share, and `dataDir` is the data folder of this server. The clock of this server stands still until
- * the test calls `advance`. After a silence of `silenceMs`, this server may take the lease.
+ * Joins a pair of servers, of which one works and one waits. `folder` is shared, and `dataDir` belongs to this server
+ * alone. Its clock moves only by calls of `advance`. It may take the lease after a silence of `silenceMs`.
  */
 function joinPair(folder: string, dataDir: string, silenceMs = afterMs) {
   let nowMs = 0
@@ -68,17 +67,14 @@ function joinPair(folder: string, dataDir: string, silenceMs = afterMs) {
   return { joined, waits, lost, advance }
 }
 
-/**
- * Advances the clock of a waiting server until it has the lease with the number `generation`. Returns when this server
- * has taken over.
- */
+/** Advances the clock of a waiting server until it has taken the lease with the number `generation`. */
 async function takeLease(
   { joined, advance }: ReturnType<typeof joinPair>,
   folder: string,
   generation: number,
 ): Promise<void> {
-  // The former holder may have begun to write a renewal of its lease before it stopped. This server then waits for one
-  // more lease period, so the clock must advance more than once.
+  // If the last holder was writing a renewal when it stopped, this server waits for one more lease period. The clock
+  // must then advance twice.
   const isTaken = () => existsSync(join(folder, `lease-0000000${generation}`))
   const clock = setInterval(() => isTaken() || advance(afterMs), 1)
   await joined.finally(() => clearInterval(clock))
@@ -115,7 +111,7 @@ test('the server that takes over has the accounts of the last copy', async () =>
 
 /**
  * Starts the first server of a pair with the account `ana`, and copies its database. Returns the shared folder and the
- * data folder of this server.
+ * server's data folder.
  */
 async function startPair(): Promise<[folder: string, one: string]> {
   const [folder, one] = [sharedFolder(), temporaryFolder()]
@@ -144,7 +140,7 @@ test('a planned stop loses nothing, and the first server comes back with what th
 test('a server whose last copy fails keeps its lease, and has at its restart what it stored', async () => {
   const [folder, one] = await startPair()
   addAccount(one, 'late')
-  // The next copy fails: a folder has the name of its key.
+  // The next copy fails, because a folder has the name of its key.
   mkdirSync(join(folder, 'copy-00000001-00000001.db.key'))
   await closing.pop()?.()
   expect(readLease(folder, 1)).toContain('"isReleased":false')
@@ -170,7 +166,7 @@ test('a server whose data folder is a copy of that of the serving one waits, and
   cpSync(one, two, { recursive: true })
   addAccount(one, 'late')
   addAccount(two, 'other')
-  // With this lease period, the first server renews its lease many times between two checks by the second server.
+  // With this long lease period, the first server renews its lease many times between two checks by the second server.
   const second = joinPair(folder, two, 20 * afterMs)
   await second.waits
   const idOf = (dataDir: string) => readFileSync(join(dataDir, 'standby.id'), 'utf8')
@@ -208,7 +204,7 @@ test('a server that was frozen while it took over ends before it serves', async 
   const [folder] = await startPair()
   const two = temporaryFolder()
   await closing.pop()?.()
-  // The lease period is so long that no renewal is due during the test. The clock jumps when the lease is taken.
+  // The lease period is so long that no renewal is due. The clock jumps when the lease is taken.
   const dayMs = 86_400_000
   const ended = new Error('ended')
   const joined = joinStandby(
@@ -229,7 +225,7 @@ test('a server renews its lease while it checks and restores a copy', async () =
   const [folder, one] = await startPair()
   const two = temporaryFolder()
   await closing.pop()?.()
-  // The newest copy is a FIFO, so the check of this copy blocks until the test opens it.
+  // The newest copy is a FIFO, so its check blocks until the test opens the FIFO.
   const copy = makeFifo(folder, 'copy-00000009-00000000.db')
   writeFileSync(`${copy}.key`, readFileSync(join(one, 'secret.key')))
   const script = `
@@ -250,14 +246,14 @@ test('a server renews its lease while it checks and restores a copy', async () =
   expect(namesIn(two)).toEqual(['ana'])
 })
 
-/** Creates a FIFO. Opening it blocks a process until another process opens it too. */
+/** Creates a FIFO. A process that opens it blocks until another process opens it too. */
 function makeFifo(folder: string, name: string): string {
   const path = join(folder, name)
   expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
   return path
 }
 
-/** Kills child processes after the test, if they are still running. */
+/** Kills child processes after the test if they still run. */
 function killLater(pids: number[]): void {
   closing.push(async () => {
     for (const pid of pids) if (isRunning(pid)) process.kill(pid, 'SIGKILL')
@@ -276,11 +272,12 @@ test('neither Ctrl-C nor a closed terminal ends the copying or the restoring of 
   const children = listChildren()
   expect(children).toHaveLength(2)
   killLater(children)
-  // The bits 0 and 1 belong to the signals 1 and 2: SIGHUP and SIGINT.
+  // Bits 0 and 1 belong to signals 1 and 2: SIGHUP and SIGINT.
   const hasHandlers = (pid: number) => /^SigCgt:.*[37bf]$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   while (!children.every(hasHandlers)) await Bun.sleep(5)
   for (const pid of children) for (const signal of ['SIGINT', 'SIGHUP']) process.kill(pid, signal)
-  // Each `open` waits for a child process that reads the FIFO. A FIFO cannot be used as a file, so both children fail.
+  // Each `open` waits for a child process that reads the FIFO. Both children then fail, because a FIFO is not a regular
+  // file.
   for (const fifo of fifos) await (await open(fifo, 'w')).close()
   expect(await copied).toBe(false)
   expect(await restored).toContain('no sound backup')
@@ -299,7 +296,7 @@ test('the restoring of a database ends with the server that started it', async (
   while (isRunning(child)) await Bun.sleep(5)
 })
 
-/** Returns the content of a lease file, or an empty text if the lease is not taken yet. */
+/** Returns the content of a lease file, or an empty text if there is no such lease. */
 function readLease(folder: string, generation: number): string {
   const path = join(folder, `lease-0000000${generation}`)
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
@@ -311,7 +308,7 @@ test('a damaged or incomplete copy is skipped for an older one', async () => {
   addAccount(one, 'late')
   await closing.pop()?.()
   truncateSync(join(folder, 'copy-00000001-00000001.db'), 5000)
-  // A copy without its key: the machine of the first server failed before the key was written.
+  // A copy without its key, as if the first server had failed before it wrote the key.
   copyFileSync(join(folder, 'copy-00000001-00000000.db'), join(folder, 'copy-00000001-00000002.db'))
   await joinPair(folder, two).joined
   expect(namesIn(two)).toEqual(['ana'])
@@ -332,8 +329,8 @@ test('a server that finds no intact copy does not start, and the other one goes 
 
 test('an old copy that cannot be removed stops neither the server nor its last copy', async () => {
   const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
-  // Three folders have the names of old copies of the database. After the server has made a new copy, it tries to
-  // remove the oldest copies. It cannot remove these folders, because `rmSync` without `recursive` removes only files.
+  // These three folders have the names of old database copies. The server cannot remove them, because `rmSync` without
+  // `recursive` removes only files.
   for (const count of [0, 1, 2]) mkdirSync(join(folder, `copy-00000000-0000000${count}.db`))
   addAccount(one, 'ana')
   await (await joinPair(folder, one).joined).startCopies()
@@ -453,7 +450,7 @@ test('a frozen server is replaced, and ends when it wakes up', async () => {
   expect((await balance(second)).status).toBe(200)
 }, 60_000)
 
-/** Sends requests to the server until the server does not answer any more. */
+/** Sends requests until the server no longer answers. */
 async function untilGone({ port }: Ready): Promise<void> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/v1/health`).catch(() => null)

@@ -16,10 +16,7 @@ import { completeIndex, transcriptWith } from '../support/transcripts.ts'
 
 const folderOfMigrations = join(projectRoot, 'src/db/migrations')
 
-/**
- * Writes a database with an old schema. The schema is older than the migration that stores each utterance in a row of
- * its own.
- */
+/** Writes a database with the schema before the migration that stores each utterance in its own row. */
 function oldDatabase(folder: string): Database {
   const sql = new Database(databasePath(folder))
   sql.run('create table migrations (name text primary key, applied_at integer not null) strict')
