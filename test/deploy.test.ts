@@ -1,5 +1,5 @@
-// Tests the files in deploy/, the Containerfile, the systemd unit, and the error message that the Makefile prints if it
-// cannot fetch Bun. The checks with promtool and systemd-analyze are skipped if these tools are not installed.
+// Tests the files in deploy/, the Containerfile, the systemd unit, and the Makefile's error message without Bun. Checks
+// whose tool is not installed (promtool, systemd-analyze) are skipped.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const settingNames: string[] = Object.values(settings).map(({ variable }) => variable)
 
-/** Returns the names of metrics that the text mentions, although the program does not have these metrics. */
+/** Returns the metrics that the text names and the program does not have. */
 function unknownMetrics(text: string): string[] {
   const named = text.match(/\b(?:steno|process)_[a-z_]+/g) ?? []
   const known: string[] = metricNames
@@ -68,8 +68,7 @@ test('the dashboard has panels that do not overlap, each with a query on the cho
     ['instance', 'label_values(steno_build_info, instance)'],
   ])
   const version = dashboard.panels.find(({ title }) => title === 'Version')
-  // The value of the metric `steno_build_info` is always 1. The version is a label of this metric, so the panel must
-  // show the label, and not the value.
+  // The metric `steno_build_info` has the version as a label, and its value is always 1. The panel must show the label.
   expect(version?.options).toMatchObject({ textMode: 'name' })
   const places = dashboard.panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)
   expect(new Set(places).size).toBe(places.length)
@@ -112,7 +111,7 @@ test('both services of the compose file are read-only, without capabilities, and
       volumes: ['steno:/data'],
     })
   expect(Object.keys(volumes)).toEqual(['steno'])
-  // On a GPU, the program needs CUDA 13 and cuDNN 9. Debian's image has neither, but this image of NVIDIA has both.
+  // The program needs CUDA 13 and cuDNN 9 on a GPU. This NVIDIA image has both, and Debian's image has neither.
   expect(services['steno-gpu']).toMatchObject({
     image: 'steno-gpu',
     build: { args: { BASE: expect.stringMatching(/nvidia\/cuda:13\.\S+-cudnn-runtime-/) } },
@@ -141,8 +140,7 @@ test('make stops with one line when Bun cannot be fetched', () => {
   writeFileSync(join(folder, 'scripts/bun-path'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   const { exitCode, stdout, stderr } = Bun.spawnSync(['make', 'run'], {
     cwd: folder,
-    // The tests may themselves be started by make. The environment variables of that outer make are left out, because
-    // with these variables the tested make would print the name of its folder.
+    // A make that runs the tests sets environment variables. With them, the tested make would print its folder name.
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   })
   expect([exitCode, `${stdout}`]).toEqual([2, ''])
