@@ -111,7 +111,7 @@ test('both services of the compose file are read-only, without capabilities, and
       volumes: ['steno:/data'],
     })
   expect(Object.keys(volumes)).toEqual(['steno'])
-  // The program needs CUDA 13 and cuDNN 9 on a GPU. This NVIDIA image has both, and Debian's image has neither.
+  // On a GPU, the program needs CUDA 13 and cuDNN 9. Debian's image has neither, but this image of NVIDIA has both.
   expect(services['steno-gpu']).toMatchObject({
     image: 'steno-gpu',
     build: { args: { BASE: expect.stringMatching(/nvidia\/cuda:13\.\S+-cudnn-runtime-/) } },

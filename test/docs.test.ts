@@ -1,7 +1,6 @@
-// Runs the commands of all documents as a new user would. Also checks the settings, responses and programs that the
-// documents show. The real program is used, with the pocket model (the small model that tests use). If a block of code
-// is neither run nor listed in `notRun`, its test fails. If STENO_TEST_PROGRAM names a built program, the built program
-// is tested, and not the source.
+// Runs the commands of all documents as a new user would, with the real program and the pocket model (a small test
+// model). Also checks the settings, responses and programs in the documents. A block of code that is not run must be
+// listed in `notRun`. STENO_TEST_PROGRAM may name a built program, which is then tested instead of the source.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -24,8 +23,7 @@ import { startReceiver } from './support/receiver.ts'
 import { projectRoot } from './support/source.ts'
 
 /**
- * The blocks of code and the commands that are not run. Each entry has the document, the first characters of the block,
- * and the reason.
+ * The code blocks and commands that are not run. Each entry has the document, the start of the block, and the reason.
  */
 const notRun: [string, string, string][] = [
   ['README.md', 'make run ', 'CI builds and tests; scripts/first-hour.sh starts the service'],
@@ -59,8 +57,8 @@ const missing = !pocket || !clips
 const skipped = unless(missing ? null : 'all', 'pocket model with its clips')
 let home: Home
 
-// Functions of afterAll are called in the order of their declaration. So the server ends before `temporaryFolder`
-// removes the folder: a running server would unpack its embedded files there again.
+// The server must end before `temporaryFolder` removes the folder: a running server would unpack its embedded files
+// there again. Functions of afterAll run in the order of their declaration.
 afterAll(async () => {
   files.stop(true)
   if (!missing) expect(await home.close()).toBe(0)
@@ -92,10 +90,7 @@ test('each command or block that is not run exists', () => {
   expect(lacking).toEqual([])
 })
 
-/**
- * For some documents, a function that creates what the commands of the document need, such as a job. The function runs
- * before the first command.
- */
+/** Functions that create what a document's commands need, such as a job. They run before the first command. */
 const preparations: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/guide.md': keepCallback,
   'docs/live.md': reader => reader.transcribe({ webhook_url: receiver.url }),
@@ -109,17 +104,14 @@ const preparations: Record<string, (reader: Reader) => Promise<void>> = {
     }
   },
   'docs/search-and-edits.md': async ({ folder }) => {
-    // An edit in this document changes the fourth utterance, so the recording must have at least four.
+    // An edit in this document changes the fourth utterance, so the recording needs four utterances.
     for (const name of ['talk.mp3', 'call.wav']) copyFileSync(conversation, join(folder, name))
   },
   'docs/uploads.md': async ({ folder }) =>
     symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules')),
 }
 
-/**
- * For some documents, a function that checks the results of the commands of the document. The function runs after the
- * last command.
- */
+/** Functions that check the results of a document's commands, after the last command. */
 const results: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/privacy.md': async ({ run }) => expect(await run('steno accounts list')).not.toContain('ana@'),
   'docs/recipes.md': async ({ folder }) => {
@@ -142,8 +134,8 @@ for (const document of documents) {
     async () => {
       const reader = openReader(home, document, {
         'https://example.org': files.url.origin,
-        // A command in a document searches for the words `budget` and `meeting`. The recording does not contain
-        // these words, so the test searches for two other words.
+        // A document searches for the words `budget` and `meeting`, which the recording lacks. The test searches for
+        // two words of the recording.
         'budget+meeting': 'cloudy+evening',
       })
       try {
@@ -158,10 +150,7 @@ for (const document of documents) {
   )
 }
 
-/**
- * The functions that check code blocks that are not shell code. The first pattern that matches a block selects the
- * function for this block.
- */
+/** The checks of code blocks that are not shell code. The first pattern that matches a block selects its check. */
 const forms: [RegExp, (reader: Reader, block: string) => unknown][] = [
   [/^\{"(servers|mcpServers)"/, (_, block) => expect(JSON.parse(block)).toBeObject()],
   [/^\{/, compareWithAnswer],
@@ -184,10 +173,7 @@ async function tryBlock(reader: Reader, document: string, block: string): Promis
 
 const cue = /^1\n00:00:0.* --> /
 
-/**
- * The functions that check the outputs of commands. If a pattern matches a command, the function after this pattern
- * checks the output of the command.
- */
+/** The checks of command outputs. A pattern matches a command, and the function checks the output of this command. */
 const outputs: [RegExp, (out: string, reader: Reader) => unknown][] = [
   [/format=srt|--format srt$|response_format=srt/, out => expect(out).toMatch(cue)],
   [/format=vtt&include_speakers/, out => expect(out).toMatch(/^WEBVTT\n[\s\S]*<v Speaker 1>/)],
@@ -209,8 +195,8 @@ async function tryCommand(reader: Reader, command: string): Promise<void> {
 }
 
 /**
- * Changes a command so that a test can run it. `steno watch` would never end, so it is ended after its first result. A
- * command of cron is run at once, and its backup is written to the folder of the test.
+ * Changes a command so that a test can run it. `steno watch` ends after its first result. A cron command runs at once,
+ * with its backup in the test folder.
  */
 function adapted(command: string): string {
   if (command.startsWith('0 3 * * * root '))
@@ -227,7 +213,7 @@ function adapted(command: string): string {
     kill -TERM $watcher; wait $watcher || [ $? -gt 128 ]`
 }
 
-/** Checks that the response to the last command has the same fields as the example of it in the document. */
+/** Checks that the last response has the same fields as the example in the document. */
 function compareWithAnswer({ last }: Reader, block: string): void {
   expect(fieldsOf(JSON.parse(block))).toEqual(fieldsOf(JSON.parse(last)))
 }
@@ -238,10 +224,7 @@ async function runWorkflow({ run }: Reader, block: string): Promise<void> {
   for (const command of commandsOf(step?.run ?? '')) await run(command)
 }
 
-/**
- * Opens the authorization page of an OAuth client as a signed-in person, allows the access, and stores the
- * authorization code.
- */
+/** Allows access on the authorization page of an OAuth client, as a signed-in person. Stores the authorization code. */
 async function authorize({ known, run }: Reader, block: string): Promise<void> {
   const address = block
     .replace(/\s/g, '')
@@ -286,8 +269,8 @@ async function runOpenAi({ folder, run }: Reader, block: string): Promise<void> 
 }
 
 /**
- * Creates a job with a webhook. Stores the body of the webhook in a file. Stores the timestamp and the signature from
- * the webhook's headers in `known`, for later commands of the document.
+ * Creates a job with a webhook. Stores the webhook's body in a file, and its timestamp and signature in `known`, for
+ * later commands of the document.
  */
 async function keepCallback({ transcribe, known, folder }: Reader): Promise<void> {
   const before = receiver.received.length
@@ -300,8 +283,8 @@ async function keepCallback({ transcribe, known, folder }: Reader): Promise<void
 }
 
 /**
- * The documents show programs that check the signature of a webhook. Returns the arguments of two calls of such a
- * program: one with the right body of the webhook, and one with a wrong body.
+ * Returns the arguments of two calls of a program that checks webhook signatures: one call with the right body, one
+ * with a wrong body.
  */
 async function checksOf({ known, folder }: Reader): Promise<string[]> {
   const raw = await Bun.file(join(folder, 'body.json')).text()

@@ -19,7 +19,7 @@ export type Delivery = {
    * again.
    */
   keep(): void
-  /** Returns the message to JetStream, which delivers it again after the delay. */
+  /** Gives the message back to JetStream, which delivers the message again after the delay. */
   giveBack(delayMs: number): void
 }
 

@@ -56,7 +56,7 @@ export class Fleet implements Engine {
   readonly #opened: Map<string, Promise<void>>
   /** The names for which a worker was refused, because too many workers already have this name. */
   readonly #fullNames = new Set<string>()
-  /** The time at which the stream last became usable, by the monotonic clock. */
+  /** The time, by the monotonic clock, at which the stream last became usable. */
   #linkedAt = 0
   #isClosed = false
 
@@ -76,7 +76,7 @@ export class Fleet implements Engine {
     return this.#handOvers.size + this.#room()
   }
 
-  /** Returns true if a pool of workers can do this job, and the queues of this pool exist. */
+  /** Returns true if there is a pool of workers that can do this job, and the queues of this pool exist. */
   serves(needs: Needs): boolean {
     return this.#poolsWithQueues().some(({ abilities }) => canDo(abilities, needs))
   }
@@ -197,8 +197,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns the input of a job. Returns null if workers may not have the job at the moment, for example because it has
-   * ended.
+   * Returns the input of a job. Returns null if the job is not handed to workers at the moment, for example because it
+   * has ended.
    */
   inputOf(jobId: string): JobInput | null {
     return this.#handOvers.inputOf(jobId)
@@ -358,7 +358,7 @@ export class Fleet implements Engine {
     if (this.#link.fault() !== null) return
     for (const { name, ready, jobs } of this.#roster.dropSilent()) {
       this.#fullNames.delete(name)
-      // A worker that stops normally reports in its last message that it is not ready and has no jobs.
+      // A worker that stops in the normal way says in its last message that it is not ready and has no jobs.
       if (ready || jobs.length > 0) log.warn('worker silent', { worker: name, jobs: jobs.length })
       else log.info('worker left', { worker: name })
     }
@@ -485,8 +485,7 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Refuses a worker because too many workers already have its name. Logs the first refusal only, until one of them
-   * leaves.
+   * Refuses a worker because too many workers have its name. Logs this only once, until one of these workers leaves.
    */
   #refuseName(name: string): HelloAnswer {
     const message = `${limits.workersOfNameMax} workers with the name ${name} are present, and more are not possible: start this one with another --name`

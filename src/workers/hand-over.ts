@@ -34,7 +34,7 @@ export class HandOver {
   attempts: number
   /** The start of the holder's silence, by the monotonic clock. Usually the time of its last message about the job. */
   heardAt: number
-  /** The number of utterances of this job that the server has received since the last claim. */
+  /** The number of utterances of this job that the server has received since the last claim of the job. */
   heard = 0
   /** The last failure that a worker's machine caused, or null. Another worker may still complete the job. */
   failure: Error | null = null
@@ -67,7 +67,7 @@ export class HandOver {
     return this.#options.signal.aborted
   }
 
-  /** True if a worker has already claimed the job. Workers get such jobs before all other jobs. */
+  /** True if a worker claimed the job before. Workers get such jobs before other jobs. */
   get wasStarted(): boolean {
     return this.attempts > 0
   }
@@ -106,7 +106,7 @@ export class HandOver {
     this.#options.onUtterances?.(utterances, first, language ?? this.input.language ?? '')
   }
 
-  /** Ends the hand-over, because the server's own engine takes the job. `fence` is the number of the server's claim. */
+  /** Ends the hand-over, because the server's own engine does the job. `fence` is the number of the server's claim. */
   takenBack(fence: number): void {
     this.#options.onClaim?.(fence)
     this.#options.onSeconds(0)

@@ -228,7 +228,7 @@ export class HandOvers {
   }
 }
 
-/** Returns true if the worker's machine caused the failure, not the recording. Another worker may then succeed. */
+/** Returns true if the machine of the worker caused the failure, not the recording. Another worker may then succeed. */
 function isOfMachine({ code, message }: { code: JobErrorCode; message: string }): boolean {
   return (code === 'PROCESSING_ERROR' || code === 'INTERNAL_ERROR') && message === jobErrors[code]
 }

@@ -30,7 +30,7 @@ type Handlers = {
 }
 
 export class Link {
-  /** The JetStream stream in which jobs wait for workers. Null until it is opened for the first time. */
+  /** The JetStream stream in which jobs wait for workers. Null until it was opened for the first time. */
   stream: JobStream | null = null
   readonly #settings: Settings
   readonly #handlers: Handlers
@@ -114,7 +114,7 @@ export class Link {
     this.#found()
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') this.#lost('the connection broke off')
-      // The NATS client may report several reconnects after one outage.
+      // The client of NATS may report several reconnects after one outage.
       if (type === 'reconnect' && this.#fault !== null) {
         await this.#openStream(nats)
         this.#found()

@@ -1,4 +1,4 @@
-// The list of workers for operators. The server stores it in the database, and `steno workers list` reads it.
+// The list of workers for operators. The server stores the list in the database, where `steno workers list` reads it.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
@@ -71,7 +71,7 @@ export function saveList(
   )
 }
 
-/** Returns the remembered workers that `saveList` stored last. Jobs may wait for them. */
+/** Returns the remembered workers that `saveList` stored last: jobs may wait for them. */
 export function readRemembered(db: Db): RememberedWorker[] {
   const row = db.find<{ remembered: string }>('select remembered from fleet')
   return row ? JSON.parse(row.remembered) : []

@@ -1,4 +1,4 @@
-// The outages of a worker's connection to NATS. A break of the connection loses the answers to open requests.
+// The outages of the connection of a worker to NATS. When the connection breaks, the answers to open requests are lost.
 
 import { log } from '../base/log.ts'
 import { beforeStop } from '../net/before-stop.ts'

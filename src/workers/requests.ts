@@ -44,7 +44,8 @@ const hello = Type.Object({
   /** The number of jobs that the worker can run at the same time. */
   slots: Type.Integer({ minimum: 1, maximum: 1024 }),
   /**
-   * The moving average of the worker's speed: seconds of audio per second of work. Null before the first completed job.
+   * The moving average of the speed of the worker, in seconds of audio per second of work. Null before the first
+   * completed job.
    */
   speed: nullable(Type.Number()),
   jobs: Type.Array(claimed, { maxItems: 2048 }),
@@ -138,7 +139,7 @@ export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Ar
   return readMessage(checks[kind], bytes) as Requests[Kind] | null
 }
 
-/** Parses a message. Returns null if the bytes are not JSON, or if the schema of `check` rejects the value. */
+/** Parses a message. Returns null if the bytes are not JSON, or if the schema of `check` does not allow the value. */
 export function readMessage<Schema extends TSchema>(
   check: TypeCheck<Schema>,
   bytes: Uint8Array,

@@ -83,7 +83,7 @@ export class Roster {
     return { worker, before }
   }
 
-  /** Restarts the lease of each worker. Called after an outage, in which no worker could send a message. */
+  /** Restarts the lease of each worker. Called after a time in which no worker could send a message. */
   hearAll(): void {
     for (const worker of this.#workers.values()) worker.heardAt = this.#clocks.uptime()
   }

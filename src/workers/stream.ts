@@ -22,7 +22,7 @@ import { limits } from '../limits.ts'
 import { bytesOf, protocol } from './requests.ts'
 import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './subjects.ts'
 
-/** JetStream's error code for a queue that exists with other settings. The NATS client has no name for it. */
+/** The error code of JetStream for a queue that exists with other settings. The client of NATS has no name for it. */
 const consumerExists = 10148
 
 /**

@@ -41,7 +41,7 @@ export class Worker {
   readonly #session = newSession()
   readonly #assignments = new Map<string, Assignment>()
   readonly #draining = new AbortController()
-  /** Resolves at the server's first answer to a `hello` message of this worker. */
+  /** Resolves when the server first answers a message `hello` of this worker. */
   readonly #greeted = Promise.withResolvers<void>()
   #isGreeted = false
   readonly #loops: Promise<unknown>
@@ -303,7 +303,7 @@ export class Worker {
    * would take most jobs, because it is always free, and fail them all.
    */
   #rest(): void {
-    // Jobs that began before the pause may fail with the same error. They do not extend the pause.
+    // Jobs that began before the pause may fail by the same error. They do not make the pause longer.
     if (this.#isResting) return
     const { min, max } = limits.workerRestMs
     this.#restMs = Math.min(max, Math.max(min, 2 * this.#restMs))

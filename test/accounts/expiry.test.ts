@@ -1,5 +1,4 @@
-// Tests the expiry of sessions, grants and links. No sweep removes the expired rows here, so the checks must refuse
-// them.
+// Tests the expiry of sessions, grants and links. No sweep removes expired rows here, so each check must refuse them.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeEach, expect, test } from 'bun:test'

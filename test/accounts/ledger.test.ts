@@ -21,8 +21,8 @@ afterAll(() => {
   db.close()
 })
 
-// The expected statement of an account. The columns are: operation, job, amount, outcome, new balance, new reserve.
-// Amounts are in cents.
+// The expected statement of an account. Its columns are: operation, job, amount, outcome, balance afterwards, reserve
+// afterwards. All amounts are in cents.
 const statement = `
   deposit  -     500  ok       500    0
   reserve  job1  600  refused  500    0

@@ -32,7 +32,7 @@ test('passwords are hashed one after another, each with a new salt, and every ch
       running -= 1
     }
   })
-  // The empty password is refused, but the later passwords must still be hashed.
+  // The empty password is refused. The passwords after it must still be hashed.
   const results = await Promise.allSettled(
     ['correct horse', '', 'correct horse', long].map(async (password, at) => {
       const hash = await hashPassword(password)

@@ -95,7 +95,7 @@ steered('the password of the followed link becomes the password of the account',
   expect(await Bun.password.verify('the second password', hash)).toBe(true)
 })
 
-/** The password of a stranger who signs up with another person's address. */
+/** The password of a stranger, who signs up with the address of another person. */
 const strangersPassword = 'the password of a stranger'
 
 sourceOnly(

@@ -81,7 +81,9 @@ test('an utterance without text is in no export, and the others keep their index
   expect(await found('watching')).toBe(0)
 })
 
-/** Adds a job of another account with the same speaker names. Returns functions that change and read these names. */
+/**
+ * Adds a job of another account whose speakers have the same names. Returns functions that change and read these names.
+ */
 function addOther({ service }: Awaited<ReturnType<typeof edited>>) {
   const ben = service.account('ben')
   const id = addTranscript(service.db, ben, transcriptWith(texts, ['SPEAKER 1', 'SPEAKER 2']))

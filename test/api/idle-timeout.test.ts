@@ -37,7 +37,7 @@ test('the connection of a client that sends no further request is closed after e
   expect(await Promise.all(statuses)).toEqual(['200', '200', '200', '404', '200', '200'])
 })
 
-/** Sends a request and waits until the server closes the connection. Returns the status of the response. */
+/** Sends a request, and waits until the server closes the connection. Returns the status of the response. */
 async function statusOfClosed(
   url: string,
   key: string,

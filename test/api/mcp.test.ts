@@ -18,7 +18,9 @@ import { shareServices, startTestService, steered, type TestService } from '../s
 
 shareServices()
 
-/** Connects an MCP client with an API key. The returned function `call` calls a tool and returns the result's text. */
+/**
+ * Connects an MCP client with an API key. The returned function `call` calls a tool and returns the text of the result.
+ */
 async function connect(service: TestService, key: string) {
   const client = new Client({ name: 'probe', version: '1' })
   const requestInit = { headers: { Authorization: `Bearer ${key}` } }

@@ -1,4 +1,4 @@
-// Tests the responses with the files of the web app, and the setting that switches the web app off.
+// Tests the responses that deliver the files of the web app, and the setting that switches the web app off.
 
 import { expect, test } from 'bun:test'
 import { shareServices, startTestService } from '../support/service.ts'
@@ -104,7 +104,7 @@ async function read(path: string, coding: string) {
   }
 }
 
-/** Requests `path` with gzip compression. Returns the size of the compressed response in bytes. */
+/** Requests the URL path `path` with gzip compression. Returns the size of the compressed response in bytes. */
 async function sizeOf(path: string): Promise<number> {
   const headers = { Accept: 'text/html', 'Accept-Encoding': 'gzip' }
   const response = await fetch(service.url + path, { headers, decompress: false })

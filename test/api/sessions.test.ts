@@ -1,4 +1,4 @@
-// Tests sign-in sessions: the cookie, the end of a session, and the requests that a cookie allows.
+// Tests sign-in sessions: the cookie, the end of a session, and the requests that the cookie allows.
 
 import { expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -62,7 +62,7 @@ test('every wrong sign-in gets the same answer', async () => {
   ])
 })
 
-// Each of these sign-ins computes a hash: a quarter second of CPU time in the built program.
+// Each of these sign-ins computes a hash, which takes a quarter second of CPU time in the built program.
 sourceOnly('an account that has no password yet answers as one that does not exist', async () => {
   const service = await startTestService()
   createAccount(service.db, { email: 'new@example.org', passwordHash, verified: false })

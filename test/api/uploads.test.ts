@@ -297,7 +297,7 @@ test('a slow PUT is not ended while bytes arrive, and a PUT without new bytes ge
   const settings = { ...unlimited.settings, STENO_REQUEST_IDLE: '1s' }
   const service = await startTestService({ settings })
   const ana = service.account('ana')
-  // Bun looks for idle connections only every four seconds. The slow PUT takes six seconds, so Bun checks its
+  // Bun checks only every four seconds which connections are idle. The slow PUT takes six seconds, so Bun checks its
   // connection at least once.
   const pieces = 24
   const slow = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, pieces)
@@ -372,7 +372,7 @@ function openPut({ upload_url, headers }: Signed, length: number) {
   return { send: (bytes: string) => void socket.write(bytes), answer, closed }
 }
 
-/** Returns the names of an upload's files: complete files and drafts. */
+/** Returns the names of the files of an upload: complete files and drafts. */
 function filesOf({ dataDir }: TestService, uploadId: string): string[] {
   return readdirSync(join(dataDir, 'uploads')).filter(name => name.includes(uploadId))
 }
@@ -390,7 +390,7 @@ function streamOf(...chunks: string[]): ReadableStream {
   })
 }
 
-/** Waits until `holds` returns true. Checks once in each turn of the event loop. */
+/** Waits until `holds` returns true. Checks once in each iteration of the event loop. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resolve => setImmediate(resolve))
 }

@@ -149,7 +149,7 @@ function openRoom(semaphore: Semaphore) {
   }
 }
 
-/** Waits one turn of the event loop, so that all pending promise callbacks run. */
+/** Waits one turn of the event loop, so that all pending callbacks of promises have run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

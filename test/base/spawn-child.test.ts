@@ -2,7 +2,9 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { spawnChild } from '../../src/base/spawn-child.ts'
 
-/** Returns the signals that a process blocks, as a hexadecimal bit mask. `status` is the text of /proc/PID/status. */
+/**
+ * Returns the signals that a process blocks, as a hexadecimal bit mask. `status` is the text of its /proc/PID/status.
+ */
 function blockedIn(status: string): string | undefined {
   return /^SigBlk:\t0*([0-9a-f]+)$/m.exec(status)?.[1]
 }

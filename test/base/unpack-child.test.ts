@@ -15,7 +15,7 @@ test('while a child process unpacks, the event loop goes on, and a second caller
   const command = shell('echo started >> "$2"; cat "$1"', pipe, starts)
   const unpacked = [unpackInChild(command, {}), unpackInChild(command, {})]
   while (!existsSync(starts)) await Bun.sleep(2)
-  // The child process ends when it has read this text from the FIFO.
+  // The child process ends only when it has read this text from the FIFO.
   writeFileSync(pipe, 'go on')
   await Promise.all(unpacked)
   expect(readFileSync(starts, 'utf8')).toBe('started\n')

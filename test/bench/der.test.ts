@@ -21,7 +21,7 @@ test('the rate is the sum of missed, false and confused speech', () => {
   const truth = by('anna', [1, 11])
   const said = [...by('1', [0, 6]), ...by('2', [6, 9])]
   expect(score(truth, said, 0)).toMatchObject({ speech: 10, missed: 2, false: 1, confused: 3, rate: 0.6 })
-  // The speech of anna and of her matched speaker intersect in 5 s. Their union lasts 11 s.
+  // The speech of anna and of the matched speaker has an intersection of 5 s and a union of 11 s.
   expect(score(truth, said, 0).jaccard).toBeCloseTo(1 - 5 / 11, 10)
 })
 

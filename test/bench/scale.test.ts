@@ -1,4 +1,4 @@
-// Tests parts of scripts/scale, which simulates one year of a server's load.
+// Tests parts of scripts/scale, which simulates the load of a server during one year.
 
 import { expect, test } from 'bun:test'
 import { arrivals } from '../../scripts/scale/arrivals.ts'

@@ -3,7 +3,7 @@ import { wordTimeTable } from '../../scripts/bench/support/word-time-table.ts'
 
 const word = (word: string, start: number, end: number) => ({ word, start, end })
 
-// The voice pauses from 1 s to 2 s and from 3 s to 4 s. Between the utterances is digital silence.
+// The voice pauses from 1 s to 2 s, and from 3 s to 4 s. Between the utterances is digital silence.
 const sound = {
   pauses: [
     { from: 1, to: 2 },
@@ -15,7 +15,7 @@ const sound = {
   ],
 }
 const exact = [word('one', 0.2, 1), word('two', 2, 3), word('three', 4, 4.5)]
-// The first word ends 0.4 s into a pause. The second word starts 0.15 s and ends 0.25 s too early.
+// The first word ends 0.4 s into a pause. The second word starts 0.15 s too early, and ends 0.25 s too early.
 const inexact = [word('one', 0.2, 1.4), word('two', 1.85, 2.75), word('three', 4, 4.5)]
 
 /** Returns one object for each row of the table. Its keys are the column names. */

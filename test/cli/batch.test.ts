@@ -1,4 +1,5 @@
-// Tests the command `transcribe` with several sources. The engine and the terminal are fake, but all files are real.
+// Tests the command `transcribe` with several sources. The engine and the terminal are fake. The media files and the
+// output files are real.
 
 import { expect, spyOn, test } from 'bun:test'
 import {
@@ -315,7 +316,7 @@ test('a download above the limit is refused, and the reading of a named pipe end
     await expect(bring('address', `${server.url}`)).rejects.toThrow('100 B')
     const piped = bring('pipe', pipe).catch(error => error.message)
     controller.abort(new Error('interrupted'))
-    // The time limit makes a failing test end sooner than the test timeout.
+    // The limit of 2 s ends a failing test before the test timeout.
     expect(await Promise.race([piped, Bun.sleep(2000)])).toBe('interrupted')
   } finally {
     closeSync(writer)
@@ -328,8 +329,8 @@ test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fai
   const files = ['a.flac', 'b.flac', 'c.flac'].map(name => put(folder, name))
   let calls = 0
   const transcribe: Transcribe = (input, options) => {
-    // The command first transcribes the three files together, and all three calls fail with the engine. It then
-    // transcribes each file alone.
+    // The command first transcribes the three files together. The engine exits, so these three calls fail. Then the
+    // command transcribes each file alone.
     if (calls++ < 3 || input.path === files[1]) throw new Error('the engine process ended (SIGKILL)')
     return answer(input, options)
   }
@@ -340,7 +341,7 @@ test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fai
   expect(ended).toMatchObject({ done: 2, failed: 1 })
   const [note, failure] = ['steno: no GPU\n', `steno: ${files[1]}: the engine process ended (SIGKILL)\n`]
   expect(readdirSync(join(folder, 'out')).sort()).toEqual(['a.txt', 'c.txt'])
-  // The next file after each exit gets a new engine, whose notes are shown.
+  // After each exit, the next file gets a new engine, whose notes are shown.
   expect([opened, ended.err]).toEqual([3, `${note}${note}${failure}${note}`])
 })
 

@@ -8,7 +8,7 @@ import { compareWords } from '../support/words.ts'
 
 type Word = { word: string; start: number; end: number }
 
-/** The share of the words that the small model must recognise. */
+/** The small model must recognise at least this share of the words. */
 const rightShareMin = 0.7
 /**
  * The largest allowed error of a word's start, in seconds. The scores of a frame depend on 0.33 s of sound before and

@@ -1,4 +1,4 @@
-// Tests the check of a signature file, which `steno upgrade` makes before it installs a file.
+// Tests the check of a signature file. `steno upgrade` makes this check before it installs a file.
 
 import { expect, test } from 'bun:test'
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Tests that the software bill of materials (SBOM) is valid and complete. The same files must always give the same
+// Tests that the software bill of materials (SBOM) is valid and complete, and that the same files always give the same
 // SBOM.
 
 import { expect, test } from 'bun:test'

@@ -742,7 +742,7 @@ function launch(args: string[], env: Record<string, string | undefined>, endedWi
   }
 }
 
-/** Returns environment variables with which a process fails at SIGUSR2, with an error that no code handles. */
+/** Returns environment variables that make a process fail at the signal SIGUSR2, with an error that no code handles. */
 async function failOnSignal(means: string): Promise<Record<string, string>> {
   const preload = join(folder, `${means}.ts`)
   await Bun.write(preload, `process.on('SIGUSR2', () => { ${means} (new Error('a fault')) })`)

@@ -147,7 +147,7 @@ test.each([
 ])('%j is refused: %s', async (args, why) => {
   const environment = { ...process.env }
   const { code, err } = await findCommand(join(folder, 'data'), 'transcribe', ...args)
-  // A refused command must not change the environment, which other test files of this process share.
+  // A refused command must not change the environment, because other test files run in the same process.
   expect({ ...process.env }).toEqual(environment)
   expect(code).toBeGreaterThan(0)
   expect(err).toContain(why)

@@ -1,4 +1,4 @@
-// Tests data folders with files of other programs, and data folders that lack some of steno's files.
+// Tests data folders with files of other programs, and data folders that lack some of steno's own files.
 
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {

@@ -238,7 +238,7 @@ test('the probe fails on a disk that refuses writes', async () => {
   expect(await runOnFullDisk(1500, script)).toBe('disk error true\n')
 })
 
-/** Opens the database on a simulated full disk: no file may exceed `kilobytes` KB. Returns the error message. */
+/** Opens the database as on a full disk: a file has at most `kilobytes` KB. Returns the message of the error. */
 async function openOnFullDisk(kilobytes: number): Promise<string> {
   return await runOnFullDisk(
     kilobytes,

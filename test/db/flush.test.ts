@@ -30,7 +30,7 @@ function openRoom() {
   }
 }
 
-/** Waits one turn of the event loop, so that all pending promise callbacks run. */
+/** Waits for one iteration of the event loop, so that all pending callbacks of promises have run. */
 function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

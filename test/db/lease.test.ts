@@ -1,4 +1,4 @@
-// Tests that only one server at a time holds the lease of a shared folder.
+// Tests that at most one server at a time holds the lease of a shared folder.
 
 import { beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

@@ -44,7 +44,7 @@ test('an index finds the rows that refer to a row that is deleted', async () => 
   expect(scans).toEqual([])
 })
 
-/** A statement that reads all verification links, once an hour. */
+/** A statement that reads all verification links. It runs once an hour. */
 const readsLinks = 'delete from verifications where expires_at <= $now'
 
 /**

@@ -1,4 +1,4 @@
-// Tests how the second server of a pair takes over from the first.
+// Tests how the second server of a pair takes over from the first one.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
@@ -111,7 +111,7 @@ test('the server that takes over has the accounts of the last copy', async () =>
 
 /**
  * Starts the first server of a pair with the account `ana`, and copies its database. Returns the shared folder and the
- * server's data folder.
+ * data folder of this server.
  */
 async function startPair(): Promise<[folder: string, one: string]> {
   const [folder, one] = [sharedFolder(), temporaryFolder()]
@@ -204,7 +204,7 @@ test('a server that was frozen while it took over ends before it serves', async 
   const [folder] = await startPair()
   const two = temporaryFolder()
   await closing.pop()?.()
-  // The lease period is so long that no renewal is due. The clock jumps when the lease is taken.
+  // The lease period is so long that no renewal is due during the test. The clock jumps when the lease is taken.
   const dayMs = 86_400_000
   const ended = new Error('ended')
   const joined = joinStandby(
@@ -253,7 +253,7 @@ function makeFifo(folder: string, name: string): string {
   return path
 }
 
-/** Kills child processes after the test if they still run. */
+/** Kills child processes after the test, if they are still running. */
 function killLater(pids: number[]): void {
   closing.push(async () => {
     for (const pid of pids) if (isRunning(pid)) process.kill(pid, 'SIGKILL')
@@ -272,7 +272,7 @@ test('neither Ctrl-C nor a closed terminal ends the copying or the restoring of 
   const children = listChildren()
   expect(children).toHaveLength(2)
   killLater(children)
-  // Bits 0 and 1 belong to signals 1 and 2: SIGHUP and SIGINT.
+  // The bits 0 and 1 belong to the signals 1 and 2: SIGHUP and SIGINT.
   const hasHandlers = (pid: number) => /^SigCgt:.*[37bf]$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   while (!children.every(hasHandlers)) await Bun.sleep(5)
   for (const pid of children) for (const signal of ['SIGINT', 'SIGHUP']) process.kill(pid, signal)

@@ -5,8 +5,8 @@ import type { PlacedText } from '../../src/engine/hear/place.ts'
 import { UtterancesSoFar } from '../../src/engine/utterances-so-far.ts'
 
 /**
- * Returns the words of a text, each with a start and an end. Each word lasts half a second, and the next word follows
- * without a pause. A `/` in the text means a pause of two seconds.
+ * Returns the words of a text with their times. Each word lasts half a second, without pauses between words. A `/` in
+ * the text is a pause of two seconds.
  */
 function wordsOf(text: string, from = 0): PlacedText[] {
   let at = from
@@ -87,7 +87,7 @@ test('for any input, times increase, are inside the recording and have a duratio
     before = end
   }
   expect(before).toBeLessThanOrEqual(60)
-  // A word is moved only as far as the words after it need.
+  // A word moves only as far as the later words need.
   expect(words.map(({ start, end }) => [start, end])).toEqual([
     [5, 5.01],
     [5.01, 6],

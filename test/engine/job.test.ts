@@ -85,7 +85,7 @@ test('a job reports while it reads sound without speech, so that it is not kille
   const path = await writeSilence(5)
   const reports = await reportsOf(writing([]), plainInput({ path, language: 'zh' }))
   const reached = reports.flatMap(report => (report.kind === 'progress' ? [report.seconds] : []))
-  // The first report is sent while the file is being read, before any sound is transcribed.
+  // The first report comes while the file is being read, before the transcription.
   expect(reached[0]).toBe(0)
 })
 
@@ -111,7 +111,7 @@ test.skipIf(!clips)(
   `utterances that are reported during a job have their places in the transcript${skipped}`,
   async () => {
     const spoken = (await readSound(join(clips ?? '', 'doctor.flac'))).subarray(0, 2 * 16_000)
-    // A pause of more than ten seconds ends a window. The model recognises one window at a time.
+    // Pauses of more than ten seconds divide the sound into windows. The model recognises one window at a time.
     const step = spoken.length + 11 * 16_000
     const samples = new Int16Array(3 * step)
     for (const start of [0, step, 2 * step])

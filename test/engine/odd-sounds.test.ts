@@ -1,5 +1,5 @@
-// Transcribes recordings in formats that are rare or faulty. Some contain the same known sentence, and each of its
-// words must be found. The others contain no speech, and no word may be found.
+// Transcribes recordings in rare or faulty formats. Each word of the known sentence must be found. In recordings
+// without speech, no word may be found.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -48,10 +48,7 @@ async function wordsIn(path: string): Promise<string[]> {
   return plainWords((await transcribe(engine.models, read(path), input, listener)).full_transcript)
 }
 
-/**
- * Writes a WAV file of 32-bit floats. A frame has one sample for each channel. `make` returns the value of the sample
- * of one channel in one frame.
- */
+/** Writes a WAV file of 32-bit floats. `make` returns the sample of one channel in one frame. */
 async function floatWav(
   name: string,
   format: { rate: number; channels: number; frames: number },

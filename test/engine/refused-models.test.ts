@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { writeCtcModel, writeTdtModel } from '../support/framewise-models.ts'
 import { smallFacts } from './network/small-whisper.ts'
 
-/** The graph of an encoder. It has none of the ports of a decoder. */
+/** The graph of an encoder, without any ports of a decoder. */
 function encoderGraph(): Uint8Array {
   const graph = new Graph()
   graph.add('Identity', [graph.input('input_features', 'float32', ['N'])], {}, ['last_hidden_state'])
@@ -37,7 +37,7 @@ async function openCtcOfDoubles(counted: Runtime, folder: string): Promise<void>
   const graph = new Graph()
   graph.add('Identity', [graph.input('x', 'int32', ['N'])], {}, ['logits'])
   graph.output('logits', 'int32', ['N'])
-  // 08 06 is the field of the element type int32, and 08 0b that of a 64-bit float.
+  // The bytes 08 06 are the field of the element type int32, and 08 0b that of a 64-bit float.
   const bytes = Buffer.from(graph.bytes()).toString('hex').replaceAll('0806', '080b')
   await Bun.write(join(folder, 'model.int8.onnx'), Buffer.from(bytes, 'hex'))
   await openCtc(counted, { name: 'mine', folder }, 'cpu')

@@ -231,9 +231,8 @@ test('an engine process that cannot be started is tried again, and the engine is
 })
 
 test('a worker that takes no more orders, but whose exit is not known, is replaced, and the job is kept', async () => {
-  // After the first job, the child process closes its channel to the server. Sometimes the server does not know this
-  // yet when it sends the second job. The message is then lost, and the second job is started again only after the
-  // timeout `stallMs`.
+  // After the first job, the child process closes its channel to the server. The server may send the second job before
+  // it knows this. The job is then lost, and starts again after `stallMs`.
   const opened = open('disconnects-once', { stallMs: 3000 })
   const input = job()
   const first = await run(opened, input)
@@ -391,10 +390,7 @@ test('closing kills every worker', async () => {
   for (const pid of pids) await gone(pid)
 })
 
-/**
- * Waits until there are `count` engine processes. Returns the GPU of each process. The keys of the result are the
- * process ids.
- */
+/** Waits until there are `count` engine processes. Returns the GPU of each process, by process id. */
 async function gpusOfChildren(count: number): Promise<Map<number, string | undefined>> {
   for (;;) {
     const children = childrenOf(process.pid).filter(pid => command(pid).includes(fakeChild))
@@ -452,8 +448,8 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, Ctrl-C and a closed terminal, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
-    // A confined engine can read only those entries of the data folder that exist when the engine starts. The test must
-    // therefore create the media folder before the engine starts.
+    // A confined engine can read only data folder entries that exist at its start, so the media folder must exist
+    // before.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())
@@ -525,7 +521,7 @@ test('an engine never has a higher priority than its server', async () => {
   expect(priority).toBe(Math.min(19, getPriority() + 15))
 }, 120_000)
 
-/** Waits until the process with the id `pid` has ended. The only limit is the timeout of the test. */
+/** Waits until the process `pid` has ended. Only the test timeout limits the wait. */
 async function gone(pid: number): Promise<void> {
   while (isRunning(pid)) await Bun.sleep(5)
 }

@@ -89,8 +89,8 @@ async function read(sound: AsyncIterable<Float32Array>): Promise<Float32Array> {
 }
 
 /**
- * Returns the samples of two clips with a silence of 25 s between them. A pause of 10 s or more always ends a window,
- * so no window contains speech of both clips.
+ * Returns two clips with a silence of 25 s between them. A pause of 10 s ends a window, so no window contains speech of
+ * both clips.
  */
 function withPause(first: Float32Array, second: Float32Array): Float32Array {
   const at = first.length + 25 * 16_000
@@ -105,10 +105,7 @@ async function truthOf(name: string): Promise<Truth> {
   return name === 'conversation' ? beginningOf(truth) : truth
 }
 
-/**
- * Returns the reference of the first 35 s of the conversation, which fill two windows. The whole conversation lasts two
- * minutes, and all its parts are similar.
- */
+/** Returns the reference of the first 35 s of the conversation, which fill two windows. The later parts are similar. */
 function beginningOf(truth: Truth): Truth {
   const duration = 35.3
   const sentences = truth.sentences.filter(({ words }) => words[0]!.start < duration)
@@ -120,8 +117,8 @@ type Heard = { truth: Truth; transcript: Transcript; reported: Utterance[] }
 let heardClips: Promise<Map<string, Heard>> | null = null
 
 /**
- * Returns the transcript of a clip with the default options. All clips except the monologues are transcribed once, and
- * all tests use the results. Clips that are transcribed at the same time take less CPU time than one after the other.
+ * Returns the transcript of a clip with the default options. The first call transcribes all clips at the same time,
+ * which takes less CPU time. Only the monologues are left out.
  */
 async function hearClip(name: string): Promise<Heard> {
   heardClips ??= hearClips()
@@ -208,7 +205,7 @@ test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skippe
   expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
 })
 
-// The media program also rounds the length of a recording down. A job is charged for this length.
+// The media program also rounds lengths down. A job is charged for this length.
 test.skipIf(missing)(`the duration is rounded down to a millisecond${skipped}`, async () => {
   const { duration_seconds } = await hear(all(new Float32Array(2 * 16_000 - 1)))
   expect(duration_seconds).toBe(1.999)
@@ -219,8 +216,8 @@ type TwoClips = { truths: Truth[]; samples: Float32Array; bytes: Uint8Array; tra
 let heardTwo: Promise<TwoClips> | null = null
 
 /**
- * Returns the sound of two clips with a long silence between them, the bytes of its WAV file, what is said in each of
- * the clips, and the transcript of the file. All tests use the same transcript.
+ * Returns two clips with a long silence between them: their references, the samples, the bytes of the WAV file, and its
+ * transcript.
  */
 async function twoClips(): Promise<TwoClips> {
   const truths = await Promise.all(['doctor', 'en-unseen-linda'].map(truthOf))
@@ -283,7 +280,7 @@ test.skipIf(missing || process.platform !== 'linux')(
     heardTwo ??= twoClips()
     const { bytes, transcript: own } = await heardTwo
     const dataDir = temporaryFolder()
-    // In the data folder, the engine may read only the files inside folders, such as `media`.
+    // The engine may read files in subfolders of the data folder, such as `media`, but no file directly in it.
     const path = join(dataDir, 'media/sound.wav')
     await Bun.write(path, bytes)
     const counts = join(dataDir, 'counts')
@@ -346,9 +343,8 @@ test.skipIf(missing)(`the progress goes on in a long stretch without speech${ski
   }
   const minutes = new Float32Array(132 * 16_000)
   await transcribe(models, all(minutes), { ...input, language: 'en' }, listener)
-  // Voice detection reads the sound in chunks of 64 s, so two chunks end at 64 s and 128 s. The last chunk ends at
-  // 132 s. The progress after each chunk is 0.75 s less, because speech in the next chunk may need the 0.75 s of sound
-  // before it. So the first progress is 63.25 s, which is rounded to 63. At the end, the progress is 132 s, and it is
+  // Voice detection reads chunks of 64 s, which end at 64 s, 128 s and 132 s. After each chunk, the progress is 0.75 s
+  // less, because speech in the next chunk may begin there. Progress is rounded: 63.25 s becomes 63. The end is
   // reported twice.
   expect(reached).toEqual([63, 127, 131, 132, 132])
 })
@@ -448,10 +444,7 @@ test.skipIf(missing)(`a recording without samples has an empty transcript${skipp
   expect(await hear(all(new Float32Array(0)))).toMatchObject({ full_transcript: '', duration_seconds: 0 })
 })
 
-/**
- * Checks the times of words and utterances: the times must be within the duration of the file and must never decrease,
- * and no two words or utterances may overlap.
- */
+/** Checks that words and utterances are in order, do not overlap, and end within the duration of the file. */
 function expectOrder({ utterances, duration_seconds: duration }: Transcript): void {
   let before = 0
   for (const utterance of utterances) {
@@ -467,9 +460,7 @@ function expectOrder({ utterances, duration_seconds: duration }: Transcript): vo
   expect(before).toBeLessThanOrEqual(duration)
 }
 
-/**
- * Returns a fake speech model. In each block of sound, the model recognises one text, which is the name of the model.
- */
+/** Returns a fake speech model. It recognises its own name once in each block of sound. */
 function speaking(name: string, languages: string[], detected: string | null = null): SpeechModel {
   const say = (windows: readonly Window[], language: string | null) => ({
     language: language ?? detected ?? '',

@@ -1,5 +1,5 @@
-// Compares the engine with transformers.js, an independent implementation of Whisper. With the same weights, both must
-// give nearly the same log-mel spectrograms and exactly the same tokens.
+// Compares the engine with transformers.js, an independent implementation of Whisper. The same weights must give nearly
+// the same log-mel spectrograms and exactly the same tokens.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

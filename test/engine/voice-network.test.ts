@@ -31,8 +31,8 @@ beforeAll(async () => {
 afterAll(() => withoutVoices?.speech[0].close())
 
 /**
- * Returns a network that gives the same three probabilities for each 10 ms: no voice, one voice, two or more voices. It
- * also gives the same frame embedding for each 40 ms.
+ * Returns a network with constant results: the given probabilities of no voice, one voice, and two or more for each 10
+ * ms, and one frame embedding for each 40 ms.
  */
 function networkThatSays(...probabilities: [number, number, number]): Uint8Array {
   const graph = new Graph()
@@ -68,9 +68,8 @@ function hear(models: LoadedModels, clip: string, diarize = true): Promise<Trans
 }
 
 /**
- * Returns models in which every second view of the segmentation is empty. A view is the result for ten seconds of
- * sound. The views overlap, so several views contain the same moment. After the change, about half of these views find
- * no voice in this moment.
+ * Returns models whose segmentation leaves every second view empty. Views are overlapping ten-second sections of sound.
+ * At each moment, about half of the views then find no voice.
  */
 function withEverySecondViewEmpty(models: LoadedModels): LoadedModels {
   const { voices } = models

@@ -1,5 +1,4 @@
-// Tests that `steno accounts export` prints all data of an account in the database, except secrets and data that is
-// computed from other data.
+// Tests that `steno accounts export` prints all data of an account, except secrets and computed data.
 
 import { expect, test } from 'bun:test'
 import { createClient } from '../../src/accounts/client.ts'
@@ -25,7 +24,7 @@ steered('all rows and transcripts of one account are printed, without secrets', 
   await ana.post('/v1/upload', { filename: 'unused.mp3' }, { 'Idempotency-Key': 'anas-request' })
   await ben.post('/v1/upload', { filename: 'of-ben.mp3' })
   addTranscript(db, ben, ['It is of-ben.'])
-  // Old events have no value in the column account_id, because the table did not have this column then.
+  // Old events have no account_id, because the table did not have this column then.
   const insertion = `insert into webhook_events (job_id, event, created_at, sent_at) values ($id, 'a', $now, $now)`
   db.run(insertion, { id, now: db.now() })
   setPassword(db, ana.id, passwordHash)

@@ -24,10 +24,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const receiver = startReceiver()
   const random = seeded(seed)
   const key = accountKey(folder)
-  /**
-   * The requests of all callers. `sent` has the body of each request, and `accepted` has the id of the job that the
-   * request created. The keys of both maps are the Idempotency-Keys of the requests.
-   */
+  /** The requests of all callers, by Idempotency-Key: `sent` has their bodies, and `accepted` the ids of their jobs. */
   const sent = new Map<string, object>()
   const accepted = new Map<string, string>()
 
@@ -46,14 +43,14 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
         }
         server.kill()
       })
-      // The kill interrupts requests. The promises of these requests reject, which is expected.
+      // The kill interrupts requests, so their promises may reject.
       await Promise.allSettled(load)
     } finally {
       await server.gone()
     }
   }
 
-  // The server is started for the last time, and is not killed again, so all jobs must end.
+  // After the last start, the server is not killed, so all jobs must end.
   const server = await serve(program, folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }
@@ -82,8 +79,8 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
     await server.gone()
   }
 
-  // The test has killed the server several times, so an event may have been sent more than once. But no event may be
-  // missing, and no processing event may follow a completed event.
+  // A killed server may send an event again. No event may be missing, and no processing event may follow a completed
+  // event.
   for (const [, id] of accepted) {
     const events = receiver.received
       .filter(({ body }) => body.transcription_id === id)
@@ -105,8 +102,8 @@ function accountKey(folder: string): string {
 }
 
 /**
- * Bundles the service into one file in `folder`, with bytecode, and returns the path of this file. The test starts the
- * service nine times. A start from this file takes half the CPU time of a start from the source.
+ * Bundles the service into one file with bytecode, and returns its path. The test starts the service nine times, and
+ * the bundle halves the CPU time of a start.
  */
 async function bundle(folder: string): Promise<string> {
   const service = join(import.meta.dir, '../support/served.ts')
@@ -154,9 +151,8 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
 }
 
 /**
- * Sends the requests of `sent` that have no response yet, and stores the ids of their jobs in `accepted`. Some of these
- * requests were sent before, to a server that was killed. A request without an upload id is not sent, because the
- * server was killed before the file of this request was uploaded.
+ * Sends the requests of `sent` that have no response yet, and stores the ids of their jobs in `accepted`. Leaves out
+ * requests without an upload id, whose upload a kill interrupted.
  */
 async function askAgain(
   calls: Calls,

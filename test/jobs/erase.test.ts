@@ -1,5 +1,5 @@
-// Tests that deleted data is removed: the data of an account, old jobs, and the media of an ended job. Also tests the
-// commands with which an operator lists, shows and cancels jobs.
+// Tests that deleted data is removed: the data of an account, old jobs, and the media of ended jobs. Also tests the
+// commands that list, show and cancel jobs.
 
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ import { marginMs, startTestService, steered, type TestService } from '../suppor
 
 const secret = 'xylophones in Reykjavik'
 
-/** Searches the contents of the files in the data folder for `text`. Returns the paths of the files that contain it. */
+/** Returns the paths of the files in the data folder that contain `text`. */
 function filesWith({ dataDir }: TestService, text: string): string[] {
   return readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && !entry.parentPath.includes('native'))
@@ -73,8 +73,7 @@ steered('an account is erased while the server runs, and only its ledger remains
     running,
   ]) {
     const found = filesWith(service, word)
-    // The ledger keeps its entries when an account is deleted, and the entries contain the ids of the jobs. The files
-    // in the data folder may therefore contain these ids.
+    // The ledger keeps its entries after the account is deleted. They contain the ids of the jobs.
     if (word !== done && word !== running) expect([word, found]).toEqual([word, []])
   }
   expect(readdirSync(mail).length).toBe(1)

@@ -21,7 +21,7 @@ async function startJob() {
   return { service, ana, id, task, job: findJob(service.db, id)! }
 }
 
-/** Follows the changes of the job. `states` has the state and the percentage of the job at each notification. */
+/** Follows a job. `states` has its state and percentage at each notification. */
 function follow(live: LiveJobs, job: Job) {
   const states: string[] = []
   const following: Following = live.follow(job, () => {

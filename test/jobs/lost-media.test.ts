@@ -1,5 +1,4 @@
-// Tests unfinished jobs whose media files are missing, for example after a restart on a second server without these
-// files.
+// Tests unfinished jobs without their media files, for example after a restart on a second server.
 
 import { afterAll, expect } from 'bun:test'
 import { readdirSync, rmSync, watch } from 'node:fs'
@@ -19,7 +18,7 @@ const nets = { STENO_ALLOW_NETS: '127.0.0.0/8' }
 
 type Options = NonNullable<Parameters<typeof startTestService>[0]>
 
-/** Stops a service, removes its media, and starts it again. */
+/** Stops a service, removes its media, and starts the service again. */
 async function restartWithoutMedia(before: TestService, options: Options): Promise<TestService> {
   await before.stop()
   for (const name of ['media', 'uploads']) rmSync(join(before.dataDir, name), { recursive: true })
@@ -76,9 +75,9 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 })
 
 /**
- * Submits `count` jobs with a `url`, waits until all of them are in the state `state`, and restarts the service without
- * their files. `answer` makes the responses to the downloads. The server of the files also receives the webhooks. The
- * engine is ready after the restart, so the jobs download their files again.
+ * Submits `count` jobs with a `url`, and restarts the service without their files once all are in `state`. The jobs
+ * then download their files again. `answer` makes the responses to the downloads. The same server receives the
+ * webhooks.
  */
 async function downloadTwice(
   answer: () => Response | Promise<Response>,
@@ -110,8 +109,8 @@ async function downloadTwice(
 }
 
 /**
- * Returns an origin that answers the first `count` requests at once. It answers later requests when the test calls
- * `answer`. `asked` resolves at the first of these later requests.
+ * Returns an origin that answers the first `count` requests at once, and later ones when the test calls `answer`.
+ * `asked` resolves at the first later request.
  */
 function slowAfter(count: number) {
   const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()]
@@ -190,8 +189,7 @@ steered(
       service.db.list('select state, error_code as code, count(*) as count from jobs group by 1, 2')
     expect(states()).toEqual([{ state: 'downloading', code: null, count }])
     service.later(defaults.downloadingTimeoutMs + 1)
-    // One account gets at most three quarters of the downloads. The other jobs had to wait, so their time begins only
-    // now.
+    // An account gets at most three quarters of the downloads. The time of the waiting jobs begins only now.
     expect(states()).toEqual([
       { state: 'downloading', code: null, count: count / 4 },
       { state: 'failed', code: 'DOWNLOAD_TIMEOUT', count: (count * 3) / 4 },
@@ -217,7 +215,7 @@ steered(
       task.reject(new MediaLost())
     }
     const again = await engine.given(3)
-    // A worker that reported the failure must not wait until the job has ended.
+    // The worker that reported the failure is told at once, and not only when the job ends.
     expect(told.toSorted()).toEqual([id, uploaded].toSorted())
     expect(await Bun.file(again.input.path).text()).toBe(speech(60))
     engine.finish(again)

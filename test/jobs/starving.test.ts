@@ -1,4 +1,4 @@
-// One account fills a queue with work that never ends or fails. The work of another account must still end.
+// One account fills a queue with work that never ends or that fails. The work of another account must still end.
 
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -27,9 +27,7 @@ beforeAll(() => {
 })
 afterAll(() => db.close())
 
-/**
- * For each state, the function that moves a job into this state. The function returns false if the job was not moved.
- */
+/** The functions that move a job into each state. They return false if the job was not moved. */
 const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   downloading: id => startDownload(db, id) !== null,
   pending: id => queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 }),
@@ -38,10 +36,7 @@ const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
 }
 
-/**
- * For each state, the states through which the test moves a job, one after the other, so that the job reaches this
- * state.
- */
+/** The steps by which a test moves a new job into each state. */
 const ways: Record<JobState, Exclude<JobState, 'created'>[]> = {
   created: [],
   downloading: ['downloading'],
@@ -91,11 +86,11 @@ test('an older claim cannot complete a job', () => {
   expect([first?.fence, second?.fence, second?.attempts, second?.worker]).toEqual([2, 3, 2, 'gpu-2'])
   expect(completeJob(db, id, heard, { fence: 2 })).toBeNull()
   expect(findJob(db, id)?.state).toBe('processing')
-  // A job that is taken back from its worker is not completed by this worker.
+  // A worker cannot complete a job that the server has taken back.
   expect(takeJobBack(db, id)).toMatchObject({ fence: 4, worker: null })
   expect(completeJob(db, id, heard, { fence: 3 })).toBeNull()
   expect(completeJob(db, id, heard, { fence: 4 })).toMatchObject({ state: 'completed' })
-  // A report of progress may arrive after the end.
+  // A progress report may arrive after the end of the job.
   setProgress(db, id, { sentence: 'Transcribing', percent: 50 })
   expect(findJob(db, id)).toMatchObject({ progress: 'Done', progressPercent: 100 })
   expect(claimJob(db, id, 'gpu-1')).toBeNull()
@@ -118,7 +113,7 @@ test('a job for which the engine has no room is overtaken, and the accounts stil
   for (const id of [...german, english, ...others]) steps.pending(id)
   const started = (language: string) =>
     startNextJob(db, needs => needs.diarize === false && needs.language === language)?.id
-  // `other` has never had a turn, so its job is before the job of the first account.
+  // `other` has never had a turn, so its job comes first.
   expect(started('en')).toBe(others[1])
   expect(started('en')).toBe(english)
   expect(started('en')).toBeUndefined()

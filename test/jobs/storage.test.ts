@@ -11,8 +11,8 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
 /**
- * A text that is larger than the free space inside an empty database file. On a full disk, the database file cannot
- * grow, so this text cannot be stored.
+ * A text that does not fit into the free space of an empty database file. It cannot be stored on a full disk, where the
+ * file cannot grow.
  */
 const longText = 'word '.repeat(50_000)
 
@@ -56,7 +56,7 @@ steered(
     const resolve = () => new Promise<string[]>(found => lookups.push(found))
     const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, parts: { resolve } })
     const ana = service.account('ana')
-    // The last job waits until one of the other downloads ends.
+    // The last job waits for the end of another download.
     const ids: string[] = []
     for (let count = 0; count <= 0.75 * limits.downloadsMax; count++)
       ids.push((await ana.post('/v1/transcribe', { url: 'http://slow.test/a.mp3' })).body.id)
@@ -106,8 +106,7 @@ test('while another process holds the write lock, reads go on and writes get 503
     Array.from({ length: 40 }, () => ana.post('/v1/upload', { filename: 'a.wav' })),
   )
   const reads = [await service.fetch('/v1/health'), await ana.get('/v1/transcriptions')]
-  // Only the first of the 40 writes waits for the lock of the database. The other writes fail at once, so all writes
-  // together take little time.
+  // Only the first of the 40 writes waits for the database lock. All later writes fail at once.
   expect(performance.now() - startedAt).toBeLessThan(limits.serverBusyMs * 10)
   expect(new Set(writes.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
     new Set(['503 SERVICE_UNAVAILABLE']),
@@ -166,8 +165,7 @@ function lockDatabase({ dataDir }: TestService) {
 }
 
 /**
- * Simulates a full disk: the database file cannot grow, and the free space in it is filled. The returned function
- * `free` ends the simulation.
+ * Simulates a full disk: the database file is full and cannot grow. The returned function `free` ends the simulation.
  */
 function fillDisk({ db }: TestService) {
   db.run('create table filler (bytes blob) strict')

@@ -47,7 +47,7 @@ test('every webhook is signed with the key that submitted the job', async () => 
   const ana = service.account('ana')
   await ana.transcribe(speech(5), { webhook_url: receiver.url })
   await receiver.got(1)
-  // The API key is revoked while the job is running. The webhooks of the job must still be signed with this key.
+  // The API key is revoked during the job, but must still sign the job's webhooks.
   revokeKey(service.db, ana.keyId)
   createKey(service.db, service.secrets, ana.id, { name: 'other' })
   service.engine.finish(await service.engine.given(1))
@@ -179,8 +179,8 @@ test('a job that is deleted while its webhook is unanswered still sends complete
   await ana.until(id, 'completed')
   expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
   service.later(0)
-  // The webhook of the event `transcription.completed` is not delivered yet, so the database still needs the transcript
-  // that this webhook will contain. The database file may contain this transcript only in encrypted form.
+  // The webhook with the transcript is not delivered yet. Until then, the database may keep the deleted transcript, but
+  // only encrypted.
   expect(readFileSync(databasePath(service.dataDir)).includes('Secret words.')).toBe(false)
   busy = false
   endProcessing(new Response())
@@ -202,8 +202,7 @@ test('an event that was delivered, but not marked as sent before a kill, is sent
   service.engine.finish(await service.engine.given(1))
   await receiver.got(2)
   await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
-  // Simulates a kill of the service after the event was delivered, but before the service set the column `sent_at` of
-  // the event.
+  // As if the service had been killed after the delivery, but before it set `sent_at`.
   service.db.run("update webhook_events set sent_at = null where event = 'transcription.completed'")
   await service.stop()
 

@@ -1,5 +1,5 @@
-// Tests how a sender handles receivers that never answer: their webhooks must not delay those of other receivers, and
-// must not be lost when the server stops.
+// Tests a sender with receivers that never answer. Their webhooks must not delay those of other receivers, or be lost
+// when the server stops.
 
 import { afterAll, afterEach, expect, jest, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
@@ -24,7 +24,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-/** Opens a sender that calls `deliver` for each attempt, and that makes no retries. */
+/** Opens a sender without retries, which calls `deliver` for each attempt. */
 function senderWith(deliver: Deliver) {
   const outcomes: string[] = []
   const onOutcome = (outcome: string) => outcomes.push(outcome)
@@ -41,7 +41,10 @@ function senderWith(deliver: Deliver) {
   }
 }
 
-/** Opens a sender. Receivers with `live` in their names answer at once. All others time out when `end` is called. */
+/**
+ * Opens a sender. Receivers with `live` in their names answer at once. All other attempts wait until the test calls
+ * `end`, and then time out.
+ */
 function openSender() {
   const ended = Promise.withResolvers<Outcome>()
   const delivered: string[] = []
@@ -54,7 +57,7 @@ function openSender() {
   return {
     outcomes,
     send,
-    /** Waits until `count` events were delivered. Returns the receivers of these events. */
+    /** Waits until `count` events are delivered. Returns their receivers. */
     async delivered(count: number): Promise<string[]> {
       while (outcomes.filter(outcome => outcome === 'delivered').length < count) await Bun.sleep(2)
       return delivered

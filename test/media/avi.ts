@@ -11,7 +11,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type, 'latin1'), little(content.length), content, padding])
 }
 
-/** Returns the chunks in the list `movi` of an AVI file. Each chunk includes its header. */
+/** Returns the chunks of an AVI file's list `movi`, with their headers. */
 function packetsOf(file: Buffer): Buffer[] {
   const list = file.indexOf('movi', 0, 'latin1')
   const end = list + file.readUInt32LE(list - 4)
@@ -24,9 +24,8 @@ function packetsOf(file: Buffer): Buffer[] {
 }
 
 /**
- * Repeats the sound of an AVI file. `pictures` is the number of picture packets, of two bytes each, before each packet
- * of sound. If `isSorted` is false, the index of the file lists the last packet twice, so the index is not strictly
- * sorted.
+ * Repeats the sound of an AVI file, with `pictures` picture packets of two bytes before each packet of sound. If
+ * `isSorted` is false, the index of the file lists the last packet twice.
  */
 export function repeatedAvi(file: Buffer, times: number, pictures: number, isSorted = true): Buffer {
   const sounds = packetsOf(file).filter(packet => packet.toString('latin1', 2, 4) === 'wb')
@@ -54,16 +53,12 @@ export function repeatedAvi(file: Buffer, times: number, pictures: number, isSor
   return chunk('RIFF', Buffer.concat([Buffer.from('AVI '), head, chunk('LIST', sound), chunk('idx1', index)]))
 }
 
-/**
- * Adds `count` empty indexes to the headers of the first stream of an AVI file. An index lists the positions of the
- * packets in the file. Here each index is a chunk `indx` without content.
- */
+/** Adds `count` empty indexes (chunks `indx`) to the headers of an AVI file's first stream. */
 export function withStreamIndexes(file: Buffer, count: number): Buffer {
   const indexes = Buffer.concat(Array<Buffer>(count).fill(chunk('indx', Buffer.alloc(0))))
   const stream = file.indexOf('strl', 0, 'latin1') - 4
-  // An AVI file consists of nested lists, and each list begins with its size. The added chunks `indx` are at the end of
-  // the list `strl` (the headers of a stream). This list is in the list `hdrl` (all headers), and `hdrl` is in the list
-  // of the whole file. `sizes` has the positions of the sizes of these three lists, because all three lists get longer.
+  // The new chunks are at the end of the list `strl`, which is in the list `hdrl`, which is in the list of the whole
+  // file. Each list begins with its size. `sizes` has the positions of these three sizes.
   const sizes = [4, file.indexOf('hdrl', 0, 'latin1') - 4, stream]
   const end = stream + 4 + file.readUInt32LE(stream)
   const longer = Buffer.concat([file.subarray(0, end), indexes, file.subarray(end)])

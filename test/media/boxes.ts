@@ -14,8 +14,8 @@ export function box(type: string, content: Buffer): Buffer {
 const padding = box('free', Buffer.alloc(1024 ** 2))
 
 /**
- * Applies `changes` to the boxes of an MP4 file, also to those inside the boxes in `parents`. The type of a box selects
- * its change. A box of another type stays as it is.
+ * Applies `changes` to the boxes of an MP4 file, also inside the boxes in `parents`. The type of a box selects its
+ * change. All other boxes stay.
  */
 export function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer {
   const parts: Buffer[] = []
@@ -33,24 +33,21 @@ export function withLongIndex(file: Buffer): Buffer {
   return moveIndex(file, index => Buffer.concat([index, padding]))
 }
 
-/**
- * Moves the index of an MP4 file to the end of the file, and adds a megabyte of padding after the index. The result
- * has the same size as that of `withLongIndex`, but the padding does not belong to the index.
- */
+/** Moves the index of an MP4 file to the end, and adds a megabyte of padding after the index. */
 export function withShortIndex(file: Buffer): Buffer {
   return Buffer.concat([moveIndex(file, index => index), padding])
 }
 
 /**
- * Makes the sound of aac.m4a longer by repeating it. The file has one chunk of sound data, in the box `mdat`. This
- * chunk is not copied. Instead, the index refers to this chunk `repetitions` times. Returns the file and its duration.
+ * Repeats the sound of aac.m4a without a copy: the index refers to the only chunk of sound data `repetitions` times.
+ * Returns the file and its duration.
  */
 export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; durationMs: number } {
   const packets = 88
   const samples = 1024
   const total = repetitions * packets * samples
-  // The first packet is not counted, because it contains only the delay that the encoder adds. The duration is rounded
-  // down to 10 ms (441 samples at 44,100 Hz).
+  // The first packet has no sound, only the encoder's delay. The duration is rounded down to 10 ms (441 samples at
+  // 44,100 Hz).
   const durationMs = Math.floor((total - samples) / 441) * 10
   const bytes = moveIndex(file, index =>
     rewrite(index, {
@@ -71,9 +68,9 @@ export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; du
 }
 
 /**
- * The values for the tables of a sound track of an MP4 file. A packet is a piece of encoded sound, and a chunk is a
- * group of packets that lie one after the other in the file. Here, all packets have the same size and duration. All
- * chunks have the same position in the file, so the same sound is played again and again.
+ * The values for the tables of an MP4 sound track. A packet is a piece of encoded sound, and a chunk is a group of
+ * adjacent packets. All packets have the same size and duration, and all chunks the same position, so the same sound
+ * repeats.
  */
 export type Tables = {
   packets: number
@@ -81,19 +78,13 @@ export type Tables = {
   /** The duration of a packet in samples. */
   length: number
   perChunk: number
-  /**
-   * The position of each chunk, in bytes from the start of the file. All chunks have the same position, so a small file
-   * can have a long track.
-   */
+  /** The position of all chunks, in bytes from the start of the file. */
   offset: number
   /** The duration of the track in milliseconds. */
   durationMs: number
 }
 
-/**
- * Replaces the tables of the sound track of an MP4 file. They say where the packets of the track are in the file, and
- * how long each packet lasts.
- */
+/** Replaces the tables of an MP4 file's sound track, which give the positions and durations of the packets. */
 export function withTables(file: Buffer, tables: Tables): Buffer {
   const { packets, bytes, length, perChunk, offset, durationMs } = tables
   const chunks = packets / perChunk
@@ -119,10 +110,7 @@ export function numbers(...values: number[]): Buffer {
   return bytes
 }
 
-/**
- * Moves the index of an MP4 file to the end of the file, and applies `change` to the index. The sound data keeps its
- * place in the file.
- */
+/** Moves the index of an MP4 file to the end and applies `change` to the index. The sound data keeps its place. */
 export function moveIndex(file: Buffer, change: Change): Buffer {
   const at = file.indexOf('moov', 0, 'latin1') - 4
   const index = file.subarray(at + 8, at + file.readUInt32BE(at))

@@ -7,9 +7,9 @@ const packetSamples = 1024
 type CafLayout = {
   /** The number of samples that a player skips at the beginning of the sound. It may be more than a packet. */
   priming?: number
-  /** The number of samples that a player leaves out at the end of the sound. */
+  /** The number of samples that a player leaves out at the end. */
   remainder?: number
-  /** If true, the packet table has the size and the duration of each packet. Otherwise, it has only the size. */
+  /** If true, the packet table has the size and the duration of each packet. If false, it has only the size. */
   listsDurations?: boolean
   /** The packets of sound. By default, they are all packets of aac.m4a. */
   packets?: Buffer[]
@@ -38,8 +38,8 @@ export function repeatedCaf(file: Buffer, repetitions: number, layout: CafLayout
 }
 
 /**
- * Returns a CAF file of 32-bit floats at 16 kHz. `pairs` has the interleaved samples of both channels. `labels` has the
- * number of each channel's loudspeaker, as in Apple's list.
+ * Returns a CAF file of 32-bit floats at 16 kHz. `pairs` has the interleaved samples of both channels. `labels` has
+ * Apple's number for the loudspeaker of each channel.
  */
 export function pairCaf(pairs: Float32Array, labels: [number, number]): Buffer {
   const description = Buffer.alloc(32)
@@ -69,17 +69,15 @@ function descriptionOf(samples: number): Buffer {
   return description
 }
 
-/**
- * Returns the content of the box `esds`, which describes the codec. The version at the start of the box is left out.
- */
+/** Returns the content of the box `esds`, which describes the codec, without its version. */
 function codecOf(file: Buffer): Buffer {
   const at = file.indexOf('esds', 0, 'latin1')
   return file.subarray(at + 8, at - 4 + file.readUInt32BE(at - 4))
 }
 
 /**
- * Returns the bytes of a number below 16,384 in the packet table. Each byte has seven bits of the number, and its top
- * bit is set if another byte follows.
+ * Returns the bytes of a number below 16,384 in the packet table: seven bits in each byte. The top bit of a byte is set
+ * if another byte follows.
  */
 function bits(value: number): number[] {
   return value < 128 ? [value] : [128 | (value >> 7), value & 127]

@@ -1,5 +1,5 @@
-// Tests that the mix of a file has the sound of all its channels, except the low-frequency channel of surround sound. A
-// file may name any loudspeakers for its channels.
+// Tests that the mix of a file has the sound of all channels, except the low-frequency channel of surround sound. The
+// file may name any loudspeaker for a channel.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ function written(file: Buffer): string {
   return path
 }
 
-/** Returns the level of the tone of each channel in the mix of a file, relative to the level in the channel. */
+/** Returns the level of each channel's tone in the mix, relative to its level in the channel. */
 async function levelsOf(file: Buffer): Promise<number[]> {
   const mix = await decodeAll(written(file))
   const turns = Array.from({ length: mix.length / turnSamples }, (_, turn) => turn * turnSamples)

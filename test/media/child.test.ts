@@ -30,14 +30,14 @@ beforeEach(() => {
   children = watchChildren()
 })
 
-/** Checks that no child process of the test is left, not even a zombie process. */
+/** Checks that no child process is left, not even a zombie. */
 afterEach(() => {
   expect(children()).toEqual([])
 })
 
 /**
- * Writes a fake media program, and returns its path. The program runs the code `begin`, which sends the version of the
- * protocol by default, and then the code `lines`. Both can use `send`, `end` and `samples`.
+ * Writes a fake media program, and returns its path. It runs the code `begin`, which sends the protocol version by
+ * default, and then `lines`. Both can use `send`, `end` and `samples`.
  */
 function standIn(lines: string, begin = `send('begin', new TextEncoder().encode('1'))`): string {
   const path = join(temporaryFolder(), 'program.ts')
@@ -230,8 +230,7 @@ test('the child inherits the file on stdin, but no environment and no open files
 })
 
 test('the media program confines itself before it reads the file', async () => {
-  // This test reads only one chunk of sound. The pipe is then full, so the media program waits, and is still running
-  // during the checks that follow.
+  // The test reads only one chunk of sound. The pipe is then full, so the media program still runs during the checks.
   const parts = decode(longWav(), {
     signal: forever,
     durationMsMax: 1e6,
@@ -294,8 +293,8 @@ test('FFmpeg is never loaded in the server process', async () => {
 })
 
 test('the media program ends with its parent', async () => {
-  // The parent process reads only one chunk of sound. The pipe is then full, so the media program waits, and is still
-  // running when the parent is killed.
+  // The parent process reads only one chunk of sound. The pipe is then full, so the media program still runs when the
+  // parent is killed.
   const parent = Bun.spawn(
     [
       process.execPath,
@@ -379,7 +378,7 @@ test('an order with a wrong argument is refused by the media program', async () 
 })
 
 test('a decoding ends at its limit of CPU time', async () => {
-  // A sparse file of 4 GB with almost three days of silence. A sparse file needs almost no space on the disk.
+  // A sparse file of 4 GB with almost three days of silence. It needs almost no disk space.
   const path = longWav()
   truncateSync(path, 4e9)
   const bounds = { openCpuMs: 1000, cpuMs: 1000, priority: 0 }
@@ -420,9 +419,7 @@ const anOrder: MediaOrder = {
   channel: 0,
 }
 
-/**
- * Writes a WAV file with ten minutes of silence. The header of the file gives no length. Returns the path of the file.
- */
+/** Writes a WAV file with ten minutes of silence and no length in its header. Returns its path. */
 function longWav(): string {
   const path = join(temporaryFolder(), 'long.wav')
   const header = readFileSync(wav).subarray(0, 44)

@@ -1,7 +1,7 @@
-// Tests the measured duration of media files: the length of the sound that can be played, not the value in a header. If
-// a file is longer than half a minute, the media program (a child process with FFmpeg) decodes only the beginning and
-// the end of the file, and counts the packets between them. From the first packet with a wrong length on, it decodes
-// all packets. Some tests make a long file by repeating a short one.
+// Tests the measured duration of media files: the length of the playable sound, not the value in a header. For a file
+// of more than half a minute, the media program decodes only the start and the end, and counts the packets between.
+// From the first packet with a wrong length on, it decodes all packets. Some tests repeat a short file to make a long
+// one.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -17,8 +17,8 @@ const times = 25
 const repeated: { name: string; codec: string; slackMs?: number }[] = [
   { name: 'adts.aac', codec: 'aac' },
   { name: 'vbr-without-header.mp3', codec: 'mp3' },
-  // Each of these files is repeated `times` times. In the Opus file, the decoder drops the first 6.5 ms of each
-  // repetition. The durations of the packets include this time, so `slackMs` allows this difference.
+  // The decoder drops the first 6.5 ms of each repetition of the Opus file. The packet durations include this time, so
+  // `slackMs` allows the difference.
   { name: 'opus.opus', codec: 'opus', slackMs: times * 6.5 },
   { name: 'vorbis.ogg', codec: 'vorbis' },
   { name: 'mpeg2-aac.ts', codec: 'aac' },
@@ -53,9 +53,8 @@ test('the duration of 45 seconds of PCM samples is exactly 45 seconds', async ()
   const folder = temporaryFolder()
   const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
-  // The file has the header of pcm.wav and 45 seconds of samples. The size in this header is that of two seconds of
-  // sound, so FFmpeg would read only two seconds. The test replaces this size by 0xffffffff, which means that the size
-  // is unknown.
+  // The header of pcm.wav gives the size of two seconds of sound, so FFmpeg would read no more. The size 0xffffffff
+  // means unknown.
   header.writeUInt32LE(0xffffffff, 40)
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })

@@ -1,6 +1,5 @@
-// Tests how steno's media program, which reads media files with FFmpeg, recognises simple edit lists of MP4 files. A
-// simple edit list only delays the sound or cuts off its start. If the edit list of a long file is simple, FFmpeg does
-// not have to build the index of the file a second time.
+// Tests how the media program recognises simple edit lists of MP4 files. A simple edit list only delays the sound or
+// cuts off its start. With a simple list, FFmpeg need not build the index of a long file a second time.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -46,9 +45,8 @@ test('the walk through thousands of nested boxes is limited', async () => {
 })
 
 /**
- * Calls `change` to change the edit list in a copy of aac.m4a. Returns true if steno's media program recognises the
- * changed list as simple (see the start of this file). `change` gets a buffer that starts after the four bytes `elst`,
- * the name of the edit list.
+ * Calls `change` with the edit list in a copy of aac.m4a, after the four bytes `elst`. Returns true if the media
+ * program recognises the changed list as simple: it only delays the sound or cuts off its start.
  */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()

@@ -3,7 +3,7 @@ import { sampleRate } from '../../../src/engine/audio.ts'
 import { convertTo, mainScript } from '../../../src/engine/chinese/convert.ts'
 import { dictionariesTo, type Script, scriptOf } from '../../../src/engine/chinese/dictionaries.ts'
 
-/** Converts a text that has a pause of `pause` seconds after each comma and after each `|`. The result has no `|`. */
+/** Converts a text with a pause of `pause` seconds after each comma and each `|`. The result has no `|`. */
 function convert(script: Script, text: string, pause = 0.5): string {
   const spoken = Array.from(text, (character, at) => ({
     character,
@@ -15,7 +15,7 @@ function convert(script: Script, text: string, pause = 0.5): string {
   ).join('')
 }
 
-/** Simplified texts, each with the traditional text as it is usual in Taiwan. */
+/** Simplified texts, each with its usual traditional text in Taiwan. */
 const pairs: [string, string][] = [
   ['我们说的是简体中文', '我們說的是簡體中文'],
   ['我的头发后来变长了', '我的頭髮後來變長了'],

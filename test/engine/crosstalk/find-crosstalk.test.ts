@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { crosstalkWith, findCrosstalk, hopSamples } from '../../../src/engine/crosstalk/find-crosstalk.ts'
 import { noise } from '../../support/sound.ts'
 
-/** Two sounds of 2 s that have nothing in common. In each test, they are the voices of two people. */
+/** Two independent sounds of 2 s. They stand for the voices of two people. */
 const [one, other] = [noise(2, 0.3, 1), noise(2, 0.3, 2)]
 const silence: Float32Array = new Float32Array(one.length)
 const join = (...parts: Float32Array[]) => Float32Array.from(parts.flatMap(part => [...part]))
-/** Returns the sum of two sounds. The second one is quieter by `decibels`, and later by `delay` samples. */
+/** Returns the sum of two sounds. `added` is quieter by `decibels` and later by `delay` samples. */
 function sum(sound: Float32Array, added: Float32Array, decibels: number, delay = 0): Float32Array {
   const gain = 10 ** (-decibels / 20)
   return sound.map((sample, at) => sample + gain * (added[at - delay] ?? 0))

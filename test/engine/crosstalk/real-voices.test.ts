@@ -12,7 +12,7 @@ const folder = firstOf('../shared/audio/librispeech-test-other')
 /** A voice counts as audible in a hop if its root mean square is at least this value: 46 dB below full scale. */
 const audible = 0.005
 
-/** The readings of two people: three utterances each, all at the same level. All tests use the same sounds. */
+/** The readings of two people: three utterances each, all at the same level. */
 const readings = folder ? await Promise.all([reading('1688', '142285'), reading('2033', '164914')]) : []
 
 async function reading(reader: string, chapter: string): Promise<Float32Array[]> {
@@ -62,8 +62,8 @@ function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number,
 }
 
 /**
- * Returns two shares. `own` is the share of marked hops among the hops with the channel's own voice. `other` is the
- * share of marked hops among the hops with only the voice of the other channel.
+ * Returns the shares of marked hops: `own` among the hops with the channel's own voice, `other` among the hops with
+ * only the other channel's voice.
  */
 function marked(
   crosstalk: Uint8Array,
@@ -82,9 +82,8 @@ function marked(
 }
 
 /**
- * Finds the crosstalk in a conversation of the two readers. Returns the shares of the marked hops for both channels.
- * `decibels` is the difference between the levels of a voice and of its crosstalk. `quieter` is the difference between
- * the levels of the two voices, in decibels.
+ * Finds the crosstalk in a conversation of the two readers, and returns the shares of marked hops for both channels.
+ * The crosstalk is `decibels` below its voice. One voice is `quieter` decibels below the other voice.
  */
 async function measured({
   pause,

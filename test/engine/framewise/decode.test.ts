@@ -28,9 +28,8 @@ const decoder: TdtDecoder = {
 }
 
 /**
- * Decodes one recording greedily with a TDT (token-and-duration transducer) model. For a frame, such a model predicts a
- * token and the number of frames to move on. This function decodes in the simplest way, without batches. The tests
- * compare its results with the results of `decodeTdt`.
+ * Decodes one recording greedily with a TDT (token-and-duration transducer) model, in the simplest way and without
+ * batches. For each frame, the model predicts a token and the number of frames to skip.
  */
 function defined(first: number, count: number, perFrame: number): string {
   let [at, emitted, last, state, text] = [0, 0, blank, 0, '']
@@ -71,7 +70,7 @@ test('a decoder that never moves on gives the maximum of tokens for each frame, 
     ...decoder,
     step: steps =>
       steps.map(({ state }) => {
-        // Without this error, the test would not end if the decoder were asked without end.
+        // Without this limit, a faulty `decodeTdt` would call the decoder for ever.
         if (left-- === 0) throw new Error('the decoder is asked without end')
         const scores = new Float32Array(tokens.length + 5)
         scores[token] = 1

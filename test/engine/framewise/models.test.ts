@@ -28,10 +28,7 @@ beforeAll(async () => {
   tdt = await openTdt(runtime(), { name: 'parakeet', folder: folders[1] }, 'cpu')
 })
 
-/**
- * Runs the model on windows of sound. Each list of tones in `parts` is the sound of one window. There are no pauses
- * between the windows.
- */
+/** Runs the model on windows without pauses between them. Each element of `parts` has the tones of one window. */
 async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], language: string | null = 'en') {
   warnings = []
   reached = []
@@ -71,8 +68,8 @@ test('each letter is a word of its own in a language without spaces', async () =
 })
 
 test('text in another script than the language is decoded again in its script', async () => {
-  // The test models recognise each token by a tone of its own frequency. The sound contains two tones at the same time:
-  // the tone of a Cyrillic letter, and a quieter tone of a Latin letter.
+  // The test models recognise each token by its own frequency. The sound has the tone of a Cyrillic letter, and a
+  // quieter tone of a Latin letter at the same time.
   const loud = tones(frames(6, 6, 6))
   const both = tones(frames(2, 2, 2)).map((sample, at) => 0.5 * sample + (loud[at] ?? 0))
   const recording = new Recording()
@@ -92,7 +89,7 @@ test('text in another script than the language is decoded again in its script', 
   expect(await heardIn('en')).toEqual(['a'])
   expect(await heardIn('ru')).toEqual(['д'])
   expect(await heardIn(null)).toEqual(['д'])
-  // The vocabulary of the model has no Greek letter, so the model recognises no text in Greek.
+  // The model's vocabulary has no Greek letter.
   expect(await heardIn('el')).toEqual([])
 })
 
@@ -100,7 +97,7 @@ test('a second decoding in the script of the language keeps the silence between 
   // Most letters of the sound are Latin, so the window is decoded again without Latin letters.
   expect(await hear(ctc, [frames(2, 3, 4, 6, 0, 0, 6, 0)], 'ru')).toEqual([['дд', 0.06, 0.14]])
   expect(await hear(tdt, [steps(1, 0, 2, 0, 5, 0)], 'ru')).toEqual([[' д', 0.32, 0.4]])
-  // Only the window in another script is decoded again.
+  // Only the window in the wrong script is decoded again.
   const texts = await hear(tdt, [steps(1, 0, 2), steps(5, 0, 5)], 'en')
   expect(texts.map(([text]) => text)).toEqual([' the', ' cat'])
 })

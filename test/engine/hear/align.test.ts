@@ -5,7 +5,7 @@ import { mergePunctuation } from '../../../src/engine/hear/punctuation.ts'
 import { segmentsOf } from '../../../src/engine/hear/segments.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
-/** The vocabulary of the test, with one token for each word. The id of a token is its index in this list. */
+/** The vocabulary: one token for each word. The id of a token is its index. */
 const words = [' one', ' two', ' three', ' four', ' five', ' six', '.', ' है।']
 const tokenizer = tokenizerOf(words)
 
@@ -58,7 +58,7 @@ test('words of two segments stay in order, and the silence between them belongs 
   ]
   const rest = attendTo(400, 390, 400)
   const first = segment([0, 1], 20, 80, [...attentionFrom(20), rest])
-  // The attention of the first token of the segment `second` includes frames before this segment, as in real models.
+  // As in real models, the attention of the segment's first token begins before the segment.
   const second = segment([2, 3], 300, 360, [attendTo(400, 60, 330), attentionFrom(300)[1]!, rest])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
   expect(found.map(({ text }) => text)).toEqual([' one', ' two', ' three', ' four'])
@@ -72,7 +72,7 @@ test('words of two segments stay in order, and the silence between them belongs 
 
 test('the timestamp token between two segments takes no time from the word after it', () => {
   const said = (from: number) => attendTo(400, from, from + 40)
-  // In the decoding pass that predicts the end of the first segment, the attention is already at the next word.
+  // When the decoder predicts the end of the first segment, the attention is already at the next word.
   const first = segment([0, 1], 20, 100, [said(20), said(60), attendTo(400, 100, 130)])
   const second = segment([2, 3], 100, 180, [said(100), said(140), attendTo(400, 390, 400)])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
@@ -204,7 +204,7 @@ test('a word ends at most 0.2 s after its last sound, however long the times of 
   expect(ends(piece(' one', 0, 40), piece(',', 40, 90), next)).toEqual([50, 110])
   expect(ends(piece(' one', 0, 40), piece(',', 40, 46), next)).toEqual([46, 110])
   expect(ends(piece(' one', 0, 40), piece('.', 40, 60), piece('"', 60, 90), next)).toEqual([50, 110])
-  // A percent sign is spoken.
+  // A percent sign is spoken, so it is not punctuation.
   expect(ends(piece(' 5', 0, 20), piece('%', 20, 60), piece(',', 60, 90), next)).toEqual([70, 110])
 })
 

@@ -13,8 +13,8 @@ import { readSound } from '../../support/read-sound.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-// All clips are decoded as English. So the base model gives wrong texts for the beginning of the Spanish clip. The
-// engine rejects these texts and decodes again at the next temperatures.
+// All clips are decoded as English, which gives wrong texts for the Spanish clip with the base model. The engine
+// rejects these texts and decodes again at higher temperatures.
 const names = ['en-short', 'en-one-word', 'es-a']
 const samplesMax = 40_000
 

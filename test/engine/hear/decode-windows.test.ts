@@ -34,9 +34,8 @@ class NamedWindow extends EncodedWindow {
 }
 
 /**
- * Returns a fake encoder, and the windows that it has encoded: one list for each run. In the input of a window, the
- * first value is the time of the window in seconds. This time identifies the window in the lists. The encoder throws an
- * error for the window with the time `failsAt`.
+ * Returns a fake encoder and the windows of each run. The first input value of a window is its time in seconds, which
+ * serves as its name. The encoder throws for the window with the time `failsAt`.
  */
 function fakeEncoder({ failsAt = -1 } = {}) {
   const runs: NamedWindow[][] = []
@@ -57,7 +56,7 @@ function fakeEncoder({ failsAt = -1 } = {}) {
   return { encoder, runs }
 }
 
-/** Encodes windows of a recording in which the value of each sample is its time in seconds. */
+/** Encodes windows of a recording in which each sample has its time in seconds as its value. */
 async function encode(encoder: Encoder, windows: readonly Window[]) {
   const recording = new Recording()
   recording.add(Float32Array.from({ length: 12 * sampleRate }, (_, at) => at / sampleRate))
@@ -107,8 +106,8 @@ test('if the second pair of windows fails, the first pair is closed and the erro
 })
 
 /**
- * Returns the rows that `decodeWindows` passes to a fake decoder. A row has the length of the sound and of the speech
- * of one window. `extended` has the same windows, some of them with the speech after them.
+ * Returns the rows that `decodeWindows` passes to a fake decoder. A row has the lengths of a window's sound and speech.
+ * In `extended`, some of the windows include the speech after them.
  */
 async function rowsOf(windows: readonly Window[], extended: readonly Window[]): Promise<Row[]> {
   const rows: Row[] = []
@@ -157,12 +156,12 @@ const at = (second: number) => firstTimestamp + second * 50
 
 const anywhere = [0, 7] as const
 
-/** A decoded text. The token with the index n attends to the sound at the time `times[n]`, from and to in seconds. */
+/** A decoded text. Token n attends to the sound at `times[n]`, in seconds. */
 type Said = { tokens: number[]; times: (readonly [from: number, to: number])[]; unfinished: Unfinished }
 
 /**
- * Decodes a window with speech from 0 to 2 and from 2.5 to 7 s. A fake decoder returns the text `said` for this window.
- * Returns the rest of the window: how many words are before it, and when it begins, in seconds.
+ * Decodes a window with speech from 0 to 2 s and from 2.5 to 7 s, for which a fake decoder returns the given text.
+ * Returns the unfinished rest of the window: the number of words before it, and its start in seconds.
  */
 async function restOf({ tokens, times, unfinished }: Said, { translate = false } = {}) {
   const attention = [...times, anywhere].map(([from, to]) =>
@@ -196,7 +195,7 @@ test('the rest of a window begins in the pause before its first sentence, not in
     unfinished: { tokens: one.length, frame: 4.5 * 50 },
   }
   expect(await restOf(said)).toEqual({ textsKept: 1, from: 2.5 })
-  // The word times of a translation are estimated, so a pause between two words is not that of the speaker.
+  // The word times of a translation are estimates, so they show no real pauses.
   expect(await restOf(said, { translate: true })).toEqual({ textsKept: 2, from: 4.5 })
 })
 

@@ -54,8 +54,8 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
 }
 
 /**
- * The tokens for which `expectedScores` has scores of the plain computation. The scores after a token do not depend on
- * later tokens, so they are also right for a text that ends with this token.
+ * The tokens of `expectedScores`. The scores after a token do not depend on later tokens, so they also serve for
+ * shorter texts.
  */
 const said = [5, 251, 17, 41, 60, 200]
 const expectedScores = referenceScores(source, melOf(0), said)
@@ -87,9 +87,8 @@ test('the scores at the start token are computed as well as those of the last to
 })
 
 /**
- * Decodes windows in one batch, and returns the tokens, the log probabilities and the attention of each window. The
- * window with index N ends when it has 9 - N tokens, so all windows end at different steps. All windows have the same
- * prompt and the same first token (254). The network chooses the other tokens.
+ * Decodes windows in one batch. Returns the tokens, log probabilities and attention of each window. Window N ends with
+ * 9 - N tokens, so the windows end at different steps. All windows have the same prompt and the first token 254.
  */
 function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
   const frames = windows.map(() => small.frames)
@@ -176,7 +175,7 @@ test('the check at load accepts the decoder, and refuses one that has a wrong ca
   const network = openSmall('float32')
   checkDecoder(network, facts)
   const { decoder } = network
-  /** A decoder with a deliberate fault: each step gets tokens whose ids are one too low. */
+  /** A faulty decoder: each step gets tokens whose ids are one too low. */
   const begin: Decoder['begin'] = (windows, prompt, greedy) => {
     const batch = decoder.begin(windows, prompt, greedy)
     const step = batch.step.bind(batch)
@@ -200,7 +199,7 @@ async function openBoth() {
 }
 
 let pocketOpened: ReturnType<typeof openBoth> | null = null
-/** Opens the pocket model as published graphs and as graphs for GPUs. All tests use the same two networks. */
+/** Opens the pocket model twice: as published graphs and as graphs for GPUs. */
 const openPocket = () => (pocketOpened ??= openBoth())
 
 test.skipIf(missing)(
@@ -258,9 +257,8 @@ test.skipIf(missing)(
     recording.add(sound)
     const voice = { from: 0, to: sound.length }
     const windows = [windowOf([{ ...voice, voice }])]
-    // A server can have several speech models. Whisper decodes a recording if the first speech model does not support
-    // its language. At the same time, Whisper detects the language of another recording. Another speech model may then
-    // decode that recording. This test uses the same sound for both recordings.
+    // In a server with several speech models, Whisper may decode one recording and detect the language of another one
+    // at the same time. This test uses one sound for both.
     const detected: Promise<string>[] = []
     const onSamples = async () => {
       if (detected.length < 2) detected.push(model.detect!(windows, recording))
@@ -275,7 +273,7 @@ test.skipIf(missing)(
   60_000,
 )
 
-/** Sums the attention of all heads for each frame. Returns the index of the frame with the highest sum. */
+/** Returns the index of the frame with the most attention, summed over all heads. */
 function mostAttendedFrame(attention: Float32Array, frames: number): number {
   const sums = Array.from({ length: frames }, (_, frame) => {
     let sum = 0
@@ -286,8 +284,8 @@ function mostAttendedFrame(attention: Float32Array, frames: number): number {
 }
 
 test.skipIf(!pocket).each([
-  // Only the width matters in the first case, and only the mels and the vocabulary matter in the second case. So the
-  // first network has a small vocabulary, and the second network is narrow.
+  // The first case needs only the right width, so its vocabulary is small. The second case needs only the right mels
+  // and vocabulary, so its network is narrow.
   { name: 'the width of tiny', size: { width: 384, layers: 1, heads: 6, vocabulary: 1865 }, by: -50_000 },
   {
     name: 'the mels and the vocabulary of large-v3',

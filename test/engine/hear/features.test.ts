@@ -16,8 +16,8 @@ const [cosines, sines] = [Math.cos, Math.sin].map(of =>
 ) as [Float64Array, Float64Array]
 
 /**
- * Computes one frame of the log-mel spectrogram by its definition, without a fast algorithm. The sound is padded to
- * 30 s and mirrored at both ends. The Fourier transform is one sum for each frequency bin.
+ * Computes one frame of the log-mel spectrogram by definition, with a plain sum for each frequency bin. The sound is
+ * padded to 30 s and mirrored at both ends.
  */
 function plainFrame(samples: Float32Array, filters: Float32Array, frame: number): Float64Array {
   const whole = 480_000
@@ -53,8 +53,8 @@ test.each([80, 128])(
     const picture = features.logMel(samples)
     features.close()
 
-    // The lowest value of a spectrogram is its highest value minus 8, because lower values are replaced by this limit
-    // (`floor`). These 152 frames cover the whole sound, so they contain the highest value.
+    // No value of a spectrogram is lower than its highest value minus 8 (`floor`). These 152 frames cover the whole
+    // sound and thus contain the highest value.
     const filters = melFilters(mels)
     const frames = Array.from({ length: 152 }, (_, frame) => plainFrame(samples, filters, frame))
     const floor = Math.max(...frames.flatMap(frame => [...frame])) - 8

@@ -38,8 +38,8 @@ test('two different sentences have a low compression ratio', () => {
 })
 
 /**
- * Texts without repetition. In UTF-8, the compression ratio of these texts is above 2.4, so a check of the UTF-8 bytes
- * would wrongly report a repetition loop.
+ * Texts without repetition. Their compression ratio in UTF-8 is above 2.4, so a check of UTF-8 bytes would report a
+ * repetition loop.
  */
 test.each([
   [

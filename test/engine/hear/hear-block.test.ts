@@ -12,10 +12,7 @@ import { fakeBatch } from '../../support/fake-batch.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000
-/**
- * Random words. A text of random words has a low compression ratio, so the check for repetition loops accepts such a
- * text.
- */
+/** Random words compress badly, so the check for repetition loops accepts them. */
 const words = Array.from({ length: 900 }, (_, id) => ` ${Bun.hash(`${id}`).toString(36).slice(0, 8)}`)
 const [end, start, firstTimestamp] = [900, 901, 1000]
 const facts: Partial<Facts> = {
@@ -33,7 +30,7 @@ const facts: Partial<Facts> = {
   alignmentHeads: null,
 }
 
-/** A spoken sentence. `from` and `to` are the start and the end of the sentence in the recording, in seconds. */
+/** A spoken sentence. `from` and `to` are seconds of the recording. */
 type Sentence = { from: number; to: number; tokens: number[] }
 
 class WindowFrom extends EncodedWindow {
@@ -43,11 +40,9 @@ class WindowFrom extends EncodedWindow {
 }
 
 /**
- * Returns fake models that return prepared tokens and use no neural network. In the test recording, the value of each
- * sample is its own time in seconds. The fake decoder therefore knows the time `second` at which a window begins, and
- * returns the tokens `tokensFrom(second)` for this window. `decoded` lists the begin times of all decoded windows, and
- * `encoded` lists the lengths of all encoded windows in model frames. `batches` lists the number of windows in each
- * batch.
+ * Returns fake models without a neural network. The value of each sample is its time in seconds, so the decoder knows
+ * when a window begins and returns `tokensFrom(second)`. `decoded` has the begin times of the decoded windows, and
+ * `encoded` the lengths of the encoded windows in frames. `batches` has the number of windows in each batch.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: WhisperModels
@@ -88,27 +83,21 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
 
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
 
-/**
- * Returns the tokens of all sentences that begin at the time `second` (in seconds) or later. The timestamp tokens count
- * from this time.
- */
+/** Returns the tokens of all sentences from the time `second` on. Their timestamp tokens count from this time. */
 function tokensOf(sentences: readonly Sentence[], second: number): number[] {
   return sentences
     .filter(({ from }) => from >= second - 0.01)
     .flatMap(({ from, to, tokens }) => [at(from - second), ...tokens, at(to - second)])
 }
 
-/** Returns a recording in which the value of each sample is the time of this sample in seconds. */
+/** Returns a recording in which each sample has its time in seconds as its value. */
 function recordingOf(seconds: number): Recording {
   const recording = new Recording()
   recording.add(Float32Array.from({ length: seconds * sampleRate }, (_, index) => index / sampleRate))
   return recording
 }
 
-/**
- * Recognises a block of windows (parts of the sound). Each window contains one speech span. `spans` lists the start and
- * the end of each span in seconds.
- */
+/** Recognises a block of windows with one speech span each. `spans` has the start and end of each span in seconds. */
 function hear(models: WhisperModels, spans: [number, number][]) {
   const windows = spans.map(([from, to]) => {
     const voice = { from: from * sampleRate, to: to * sampleRate }
@@ -125,9 +114,9 @@ function hear(models: WhisperModels, spans: [number, number][]) {
   return hearBlock(models, windows, options).then(({ texts }) => ({ texts, warnings }))
 }
 
-// Each case has a language, the number of tokens for two seconds of speech, and the times in seconds at which the
-// decoded windows begin. The numbers of tokens correspond to three to five words in two seconds. Whisper's tokenizer
-// needs these numbers of tokens per word: Hindi 4.4, Bengali 11.6, Telugu 11.1, Georgian 17.7.
+// Each case has a language, the number of tokens in two seconds, and the begin times of the decoded windows in seconds.
+// The numbers correspond to three to five words. Whisper needs this many tokens per word: Hindi 4.4, Bengali 11.6,
+// Telugu 11.1, Georgian 17.7.
 test.each([
   ['Hindi', 20, [0, 20]],
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],
@@ -224,7 +213,7 @@ test('a window that was judged as silence is not recognised again, and gives no 
     texts: [],
     rest: null,
   } as const
-  // Without models, a second recognition would throw an error.
+  // A second recognition would throw without models.
   const options = { listener: {} } as unknown as Parameters<typeof hearRest>[2]
   expect(await hearRest({} as WhisperModels, [{ ...decoded, texts: [] }], options)).toEqual([])
 })
@@ -240,11 +229,11 @@ test('a text with more tokens than its sound can have is cut off, and is doubtfu
   const long = Array.from({ length: 80 }, (_, id) => id)
   const cut = modelsThatSay(() => [at(0), ...long])
   const { texts, warnings } = await hear(cut.models, [[0, 0.2]])
-  // 0.2 s may have 40 tokens: 32 + 0.2 × 36, rounded up. The first token is a timestamp token, and the last one is left
-  // out.
+  // 0.2 s may have 40 tokens: 32 + 0.2 × 36, rounded up. The first one is a timestamp token, and the last one is
+  // dropped.
   expect(texts.length).toBe(38)
   expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])
-  // The end of such a text is not recognised in a window of its own.
+  // The end of a doubtful text gets no window of its own.
   const { models, decoded } = modelsThatSay(() => [at(0), ...long.slice(0, 20), at(0.6), at(0.6), ...long])
   await hear(models, [[0, 1]])
   expect(new Set(decoded)).toEqual(new Set([0]))

@@ -1,5 +1,5 @@
-// Tests the layouts of the published models, with small dimensions and random weights. The layouts differ in the
-// numbers of mel bands, of vocabulary entries and of decoder layers, and in the ids of the special tokens.
+// Tests the layouts of the published models, with small sizes and random weights. Layouts differ in the numbers of mel
+// bands, vocabulary entries and decoder layers, and in the ids of special tokens.
 
 import { expect, test } from 'bun:test'
 import { type Size, writeRandomModel } from '../../../scripts/bench/support/random-model.ts'
@@ -11,16 +11,14 @@ import { pocket, runtime, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { type Move, moveTokens } from '../../support/move-tokens.ts'
 
-// Only the mels, the vocabulary and the numbers of layers matter here, so the networks are narrow.
+// Widths do not matter here, so the networks are narrow.
 const small = { width: 32, heads: 2, layers: 2 }
 /**
- * The vocabulary of large-v3 has one more token than that of the pocket model (the small model that tests use): a token
- * for Cantonese. The ids of all later special tokens are therefore one higher.
+ * The vocabulary of large-v3 has a token for Cantonese, unlike that of the small pocket model. The ids of all later
+ * special tokens are therefore one higher.
  */
 const large = { mels: 128, vocabulary: 51_866, movedFrom: 50_358, by: 1 }
-/**
- * The vocabulary of an English-only model has one text token less, so the ids of the special tokens are lower by one.
- */
+/** An English-only model has one text token less, so the ids of its special tokens are one lower. */
 const english = { mels: 80, vocabulary: 51_864, movedFrom: 50_257, by: -1 }
 
 type Layout = {

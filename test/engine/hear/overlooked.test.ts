@@ -10,8 +10,8 @@ import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { readSound } from '../../support/read-sound.ts'
 
 /**
- * Returns a fake voice detection that finds speech in the first `frames` frames of each sound that it reads. `read`
- * lists the numbers of frames of these sounds.
+ * Returns a fake voice detection that finds speech in the first `frames` frames of each sound. `read` has the lengths
+ * of these sounds in frames.
  */
 function fakeVad(frames: number): { vad: Vad; read: number[] } {
   const read: number[] = []
@@ -62,7 +62,7 @@ test.skipIf(!clips)(`speech 40 dB below the speech before it is found${unless(cl
   const first = vad.start()(samples)
   const found = withOverlooked(vad, samples, first)
   vad.close()
-  /** Counts the frames with speech in the part of the recording that begins at sample `from`. */
+  /** Counts the frames with speech in a part of the recording: from sample `from`, as long as `loud`. */
   const spoken = (probabilities: Float32Array, from: number) =>
     probabilities
       .subarray(from / frameSamples, (from + loud.length) / frameSamples)

@@ -14,7 +14,7 @@ const whisper = { facts: { end, firstTimestamp }, tokenizer } as unknown as Whis
 
 const [frames, sampleRate] = [500, 16_000]
 
-/** Returns the fake result of decoding a window: token n attends to the frames in `ranges[n]`. */
+/** Returns a fake decoding result. Token n attends to the frames in `ranges[n]`. */
 function hypothesis(tokens: number[], ranges: [number, number][]) {
   return {
     tokens,
@@ -45,8 +45,7 @@ const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
 test('the times of a word are those of its speech in the recording, even after a pause that was shortened', () => {
-  // The recording has a pause of ten seconds between the two speech spans. The window keeps only one second of this
-  // pause.
+  // Between the two speech spans are ten seconds in the recording, but only one second in the window.
   const window = windowOf([speech(0, 2), speech(12, 15)])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
   const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
@@ -94,9 +93,8 @@ test('the times of words have the order of the text, whatever the attention is',
 test('a pause belongs to no word: not to the one before a comma, nor to the one after the pause', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 4, 2, 1, at(240)]
-  // In real models, the attention of a comma before a pause, or of the word after a pause, often includes the pause. In
-  // `commaTakes`, the attention of the comma includes the pause. In `wordTakes`, a full stop is before the pause, and
-  // the attention of the word after the pause includes the pause.
+  // In real models, the attention of a token next to a pause often includes the pause. In `commaTakes`, the token is
+  // the comma before the pause. In `wordTakes`, it is the word after the pause.
   const commaTakes = [anywhere, [0, 60], [60, 140], [140, 180], [180, 240], [240, 250]]
   const wordTakes = [anywhere, [0, 60], [60, 70], [70, 150], [150, 240], [240, 250]]
   for (const [ranges, comma] of [
@@ -115,7 +113,7 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
   const ids = [at(0), 0, 3, 2, 1, at(240)]
   const startOf = (second: number, attention: number) => {
     const window = windowOf([speech(0, 2), speech(second, 5)])
-    // The word ` four.` ends before the frame `attention`, where the attention of the word ` three` begins.
+    // The attention of ` four.` ends at the frame `attention`, where that of ` three` begins.
     const ranges = [anywhere, [0, 60], [60, attention], [attention, 150], [150, 240], [240, 250]]
     const texts = placeInRecording(whisper, window, hypothesis(ids, ranges as [number, number][]), 'en')
     const three = texts.findIndex(({ text }) => text === ' three')
@@ -123,7 +121,7 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
     return texts[three]!.from / sampleRate
   }
   expect(startOf(2.4, 101)).toBeCloseTo(2.2, 1)
-  // The attention begins so late that the word starts as after a long pause, 0.08 s before its speech.
+  // The attention begins late. The word then starts 0.08 s before its speech, as after a long pause.
   expect(startOf(2.4, 115)).toBeCloseTo(2.32, 1)
   expect(startOf(2.5, 101)).toBeCloseTo(2.42, 2)
 })
@@ -131,15 +129,14 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
 test('a word after a pause has at least a minimum length, but takes no time from the previous word', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 3, 2, 1, at(240)]
-  // The word ` three` has attention only at the frames 144 and 145. Frame 144 is the last frame of the pause, and frame
-  // 145 is the first frame of the second speech span. One frame of speech is too short for a word, so the word gets the
-  // minimum length of a word after a pause: 0.12 s.
+  // The word ` three` attends only to frame 144 (the last of the pause) and frame 145 (the first with speech). It gets
+  // the minimum length of a word after a pause: 0.12 s.
   const short: [number, number][] = [anywhere, [0, 60], [60, 144], [144, 146], [146, 240], [240, 250]]
   const texts = placeInRecording(whisper, window, hypothesis(tokens, short), 'en')
   const three = texts.find(({ text }) => text === ' three')!
   expect((three.to - three.from) / sampleRate).toBeCloseTo(0.12, 5)
   expect(three.from / sampleRate).toBeGreaterThan(2.7)
-  // If there is no pause before the word ` three`, the word starts where the previous word ends.
+  // Without a pause before it, the word ` three` starts at the end of the previous word.
   const dense = placeInRecording(
     whisper,
     windowOf([speech(0, 5)]),

@@ -9,7 +9,7 @@ const skipped = unless(pocket, 'pocket model')
 const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
 const tokenizer = pocket ? readTokenizer(json) : null!
 const previous = 50361
-// A model with only the fields that are read when the prompt of the decoder is made.
+// A model with only the fields that the decoder's prompt needs.
 const whisper = {
   tokenizer,
   facts: {

@@ -27,9 +27,9 @@ const facts: Partial<Facts> = {
 const whisper = { facts, tokenizer } as unknown as Whisper
 
 /**
- * The fake result for one window. `attempts[n]` has the tokens that decoding attempt n returns. Later attempts return
- * the tokens of the last element. A negative number -N is the token N with a low probability. `noSpeech` is the
- * probability that the window has no speech, by default 0.
+ * The fake result for one window. `attempts[n]` has the tokens of attempt n, and later attempts repeat the last
+ * element. A negative number -N is the token N with a low probability. `noSpeech` is the probability of no speech, by
+ * default 0.
  */
 type Script = { attempts: number[][]; noSpeech?: number }
 
@@ -42,9 +42,8 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a fake decoder. A window with the number N in its field `script` gets the tokens of `scripts[N]`. For each
- * batch, the decoder adds one element to each of two lists: the numbers N of the windows to `begun`, and the prompt to
- * `prompts`.
+ * Returns a fake decoder, which answers a window with the tokens of `scripts[window.script]`. For each batch, it adds
+ * the scripts of the windows to `begun`, and the prompt to `prompts`.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
@@ -61,9 +60,8 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
       return fakeBatch(live, ({ script, at, attempt }, position) => {
         const { attempts, noSpeech: silent = 0 } = scripts[script]!
         const scores = new Float32Array(vocabulary)
-        // `position` is the position of a prompt token: the caller wants the scores after this token. The recogniser
-        // passes a `position` only for the start token, because the scores after it contain the probability that the
-        // window has no speech. Without a `position`, the fake decoder returns the scores for the next token.
+        // The recogniser passes a `position` in the prompt only for the start token, whose scores have the probability
+        // of no speech. Without a `position`, it asks for the next token.
         if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
         else {
           const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end
@@ -158,10 +156,7 @@ test('a row that loops at every temperature keeps its first result and is doubtf
 /** One attempt to decode a window: its tokens, their mean log probability, and whether decoding ended at a loop. */
 type Failed = { tokens: number[]; logProbability: number; looped?: boolean }
 
-/**
- * Recognises a window. A fake decoder returns one element of `attempts` after the other. After the last element, it
- * returns this element again.
- */
+/** Recognises a window. A fake decoder returns the elements of `attempts` one by one, and then repeats the last one. */
 async function bestOf(attempts: Failed[]) {
   const left = [...attempts]
   const joint = {
@@ -282,8 +277,8 @@ test('a text has no more tokens than the positions of the decoder that the promp
   const scripts = [{ attempts: [text] }]
   const few = { ...whisper, facts: { ...facts, positions: 12 } } as Whisper
   const [hypothesis] = await recogniseAll(scripts, scripted(scripts), false, {}, few)
-  // The longest of the texts is that of the second attempt, whose prompt has one token. One position is for the end
-  // token, and the last token of a text that is cut off is left out.
+  // The second attempt has the longest text, because its prompt has only one token. A second position is for the end
+  // token. A text that is cut off loses its last token.
   expect(hypothesis!.tokens.length).toBe(12 - 1 - 1 - 1)
 })
 

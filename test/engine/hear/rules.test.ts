@@ -4,8 +4,8 @@ import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { choose } from '../../../src/engine/hear/rules.ts'
 import { probabilityOf } from '../../../src/engine/hear/scores.ts'
 
-// The vocabulary has ten words (ids 0 to 9), the end of text (10) and four special tokens (11 to 14). Timestamp tokens
-// begin at id 15.
+// The vocabulary: ten words (0 to 9), the end of text (10), four special tokens (11 to 14), and timestamp tokens from
+// 15 on.
 const [end, first] = [10, 15]
 const facts = {
   vocabulary: first + 1501,

@@ -9,7 +9,7 @@ const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{
 const tokenizer = pocket ? readTokenizer(json) : null!
 const vocabulary: Record<string, number> = pocket ? JSON.parse(json).model.vocab : {}
 
-/** Returns one token id for each byte of the text. A character of several bytes becomes several tokens. */
+/** Returns one token id for each byte of the text. */
 function byteIds(text: string): number[] {
   return Array.from(Buffer.from(text), byte => vocabulary[inVocabulary(Uint8Array.of(byte))] ?? -1)
 }

@@ -9,8 +9,8 @@ import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /**
- * Returns the probability of speech in each frame. The function runs the published model directly, and prepares its
- * inputs in the same way as the code of the model's authors.
+ * Returns the probability of speech in each frame. Runs the published model directly, with the inputs that the code of
+ * its authors prepares.
  */
 function published(samples: Float32Array): number[] {
   const session = openSession(runtime(), vadModel())
@@ -34,7 +34,7 @@ const model = await Bun.file(vadModel()).bytes()
 
 function ours(samples: Float32Array, cut: number): number[] {
   const vad = openVad(runtime(), model)
-  // Another recording is read at the same time. It must have no effect on the probabilities.
+  // A second recording is read at the same time, which must not change the probabilities.
   const other = tone(0.1, 300, 0.5)
   const [speechIn, speechInOther] = [vad.start(), vad.start()]
   const probabilities: number[] = []
@@ -49,7 +49,7 @@ function ours(samples: Float32Array, cut: number): number[] {
 const furthest = (one: number[], other: number[]) =>
   Math.max(...one.map((each, index) => Math.abs(each - other[index]!)))
 
-/** Returns noise with bursts of a tone and gaps between the bursts, so that the speech probabilities vary. */
+/** Returns noise with bursts of a tone, so that the speech probabilities vary. */
 function bursts(seconds: number): Float32Array {
   const samples = noise(seconds, 0.05)
   for (const [n, value] of tone(seconds, 180, 0.3).entries()) {
@@ -67,7 +67,7 @@ test('the probabilities equal those of the published model for any chunk size', 
     expect(furthest(probabilities, expected)).toBeLessThan(1e-4)
   }
   expect(Math.max(...expected) - Math.min(...expected)).toBeGreaterThan(0.01)
-  // The timeout is long: on a busy machine, this test needs several seconds.
+  // On a busy machine, this test needs several seconds.
 }, 30_000)
 
 test.skipIf(!clips)(

@@ -33,8 +33,8 @@ afterAll(() => {
 })
 
 /**
- * Divides the time from `from` to `to` (in seconds) into steps of 10 ms. Returns the share of the steps in which
- * `count` is the most probable number of voices: 0, 1, or 2 and more.
+ * Returns the share of the 10 ms steps between `from` and `to` (seconds) in which `count` is the most probable number
+ * of voices: 0, 1, or 2 and more.
  */
 function shareWith(count: number, voices: Float32Array, from: number, to: number): number {
   const rows = Array.from(
@@ -70,8 +70,8 @@ function readVoices(sound: Float32Array): VoiceReading {
 }
 
 /**
- * Returns 16 s of sound. One voice speaks from 0.3 s to 10.2 s, and another voice from 5.3 s to 13.5 s. `noise` is the
- * range of the added noise, from its lowest to its highest value.
+ * Returns 16 s of sound. One voice speaks from 0.3 s to 10.2 s, and another one from 5.3 s to 13.5 s. `noise` is the
+ * difference between the highest and the lowest value of the noise.
  */
 async function conversation(noise: number): Promise<Float32Array> {
   const [first, second] = await Promise.all(
@@ -101,7 +101,7 @@ for (const [kind, noise] of [
   )
 }
 
-/** Returns the mean frame embedding of the time from `from` to `to`, in seconds. */
+/** Returns the mean frame embedding between `from` and `to`, in seconds. */
 function voiceIn({ embeddings, width }: VoiceReading, from: number, to: number): Float32Array {
   const sum = new Float32Array(width)
   const perSecond = framesPerSecond / framesPerEmbedding

@@ -3,9 +3,9 @@ import { type Band, type BandedRow, startsOf, warp } from '../../../src/engine/h
 import { noise } from '../../support/sound.ts'
 
 /**
- * Returns the greatest sum of values over all paths through a matrix, by trying all paths. In each row, a path uses
- * only the columns from `begin` (inclusive) to `end` (exclusive). It leads from the first of these columns in the first
- * row to the last one in the last row, and never goes back to an earlier row or column.
+ * Returns the greatest sum of values over all paths through a matrix, by trying all paths. A row has the columns from
+ * `begin` (inclusive) to `end` (exclusive). A path leads from the first column of the first row to the last column of
+ * the last row, and never goes back.
  */
 function bestByForce(rows: readonly BandedRow[]): number {
   const walk = (row: number, column: number): number => {
@@ -53,9 +53,8 @@ test('the path is the optimum over all paths', () => {
 
 test('the path is the optimum over all paths within the bands', () => {
   for (let seed = 1; seed <= 60; seed++) {
-    // `warp` searches for the best path through a matrix. The band of a matrix row is the range of columns that the
-    // path may use in this row. Depending on the seed, the bands of two adjacent rows are equal, overlap, or only touch
-    // each other.
+    // The band of a row is the range of its allowed columns. Depending on the seed, the bands of neighbouring rows are
+    // equal, overlap, or only touch.
     const step = seed % 4
     const bands = Array.from({ length: 1 + (seed % 5) }, (_, row) => ({
       begin: row * step,

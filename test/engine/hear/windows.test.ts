@@ -198,8 +198,8 @@ test('speech that follows a window is added to it, as long as 30 s are not excee
 })
 
 /**
- * Returns the speech spans, in frames, that are found in a fake sound. Each character of the text `frames` is one frame
- * of 32 ms: `s` is speech, `-` is silence, and `~` has a probability between the two thresholds of `SpeechSpans`.
+ * Returns the speech spans, in frames, of a fake sound. Each character of `frames` is one frame of 32 ms: `s` is
+ * speech, `-` is silence, and `~` is between the two thresholds.
  */
 function spansIn(frames: string, samplesMax = 30 * second) {
   const speech = new SpeechSpans(samplesMax)

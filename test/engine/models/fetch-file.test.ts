@@ -33,7 +33,7 @@ test('a file that breaks off once in each download, and has a wrong hash, is giv
     return { body: body(), resumed: true, total: 100 }
   }
   const { signal } = new AbortController()
-  // If the file is never given up, the hash becomes right after some downloads, so that the test ends.
+  // The hash becomes right after many downloads, so that the test ends even if `fetchFile` never gives up.
   const isGood = async () => downloads > 2 * limits.pullTriesMax
   const remote = { name: 'a', size: 100, open, isGood, signal }
   const path = join(temporaryFolder(), 'a')
@@ -46,7 +46,7 @@ test('a download that cannot be resumed, and gets no longer than in an earlier a
   let downloads = 0
   const open = async () => {
     const size = sizes[downloads++]
-    // Without this error, the test would not end if the file were never given up.
+    // Without this error, the test would not end if `fetchFile` never gave up.
     if (size === undefined) throw new Error('the file was not given up')
     async function* body() {
       yield new Uint8Array(size ?? 0)
@@ -61,9 +61,9 @@ test('a download that cannot be resumed, and gets no longer than in an earlier a
 })
 
 /**
- * Downloads a file of 100 bytes. A part with `partBytes` bytes is already on the disk. Each transfer gives as many
- * bytes as `sizes` says, and then aborts the download with `failure`, if there is one. Returns the offsets at which the
- * transfers began, and the size of the file or the message of the error.
+ * Downloads a file of 100 bytes, of which the disk already has `partBytes` bytes. Transfer n gives `sizes[n]` bytes,
+ * and then aborts the download with `failure`, if given. Returns the start offsets of the transfers, and the file size
+ * or the error message.
  */
 async function fetched(partBytes: number, sizes: number[], failure?: Error) {
   const stop = new AbortController()

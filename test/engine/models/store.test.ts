@@ -36,12 +36,11 @@ const wanted = [
   'tokenizer.json',
 ]
 
-/** The names of the small files of the model. They are downloaded before the weights. */
+/** The small files of the model, which are downloaded before the weights. */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 /**
- * The sizes of the small files, in bytes. In `breaksAfter`, element n is the number of bytes after which the test
- * server ends transfer n. The small files are transferred first. If `breaksAfter` starts with their sizes, they
- * arrive completely, and only transfers of weights fail.
+ * The sizes of the small files in bytes. In `breaksAfter`, element n is the number of bytes after which transfer n
+ * breaks. With these sizes first, the small files arrive completely and only transfers of weights break.
  */
 const wholeSmall = small.map(path => files[path].length)
 
@@ -213,9 +212,8 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // This server answers requests for the content of one file with wrong bytes. It passes all other requests on to
-  // `hub`, the test server of model files. The hash that `hub` announces for the file therefore does not match the
-  // wrong bytes.
+  // This server answers with wrong bytes for one file, and passes all other requests to `hub`. The hash from `hub` then
+  // does not match.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

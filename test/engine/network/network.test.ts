@@ -59,7 +59,7 @@ function integers(values: readonly number[], dims: readonly number[]): Tensor {
   return tensor(runtime(), 'int64', BigInt64Array.from(values, BigInt), dims)
 }
 
-/** Runs the encoder on one window. Returns the names and values of its outputs, which are inputs of the decoder. */
+/** Runs the encoder on one window. Returns the outputs that the decoder needs, with their names. */
 function crossOf(
   sound = mel,
   counts: readonly number[] = everyFrame,
@@ -133,9 +133,8 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
 const operators = openOperators(runtime())
 const isExact = addsBytesExactly(runtime())
 /**
- * The operations that compute the products and the attention of the encoder, and the cross-attention of the decoder. If
- * steno's own operations do not run on this machine, the tests in onnx/operators.test.ts are skipped, and their titles
- * say why.
+ * The operations for the products and the attention of the encoder, and for the cross-attention of the decoder. If
+ * steno's own operations do not run on this machine, the tests in onnx/operators.test.ts say why.
  */
 const forms: { form: string; own: Own | null; range: ByteRange | null }[] = [
   { form: 'operations of ONNX Runtime for every CPU', own: null, range: halfRange },
@@ -209,10 +208,7 @@ describe.each(forms)('$form', ({ own, range }) => {
     expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(0.02)
   })
 
-  /**
-   * Returns the spectrogram of the frames whose indexes are in `places`. A frame whose index is `soundFrames` or higher
-   * is silence.
-   */
+  /** Returns the spectrogram of the frames in `places`. Frames from `soundFrames` on are silence. */
   function melAt(places: readonly number[], soundFrames: number): typeof mel {
     const chosen = Array.from({ length: mels }, (_, band) =>
       places.flatMap(place =>
@@ -242,8 +238,8 @@ describe.each(forms)('$form', ({ own, range }) => {
     const added = 8
     const size = width / heads
     /**
-     * Adds frames with arbitrary bytes to the keys or to the values of attention. `mass`, another input, excludes these
-     * frames from the attention, so they must not change the result.
+     * Adds frames with arbitrary bytes to the keys or values. The input `mass` excludes these frames from the
+     * attention, so the result must not change.
      */
     const longer = (value: Tensor) => {
       const bytes = value.bytes(width * frames)

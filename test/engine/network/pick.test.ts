@@ -16,10 +16,7 @@ function random(): number {
   return state / 2 ** 32
 }
 
-/**
- * Each entry is the history of a window: the number of model frames with sound, and the tokens that were decoded so
- * far.
- */
+/** The histories of windows: the number of model frames with sound, and the tokens so far. */
 const histories = [
   [40, []],
   [40, [first]],
@@ -39,9 +36,8 @@ test('the graph picks the token that the rules choose, with its probability', ()
   const run = session.run(['scores', 'allowed'], ['picked'])
   const chosen = new Set<string>()
   for (let round = 0; round < 40; round++) {
-    // In some rounds, timestamp tokens get higher scores. In other rounds, the end token gets a higher score. For each
-    // list of decoded tokens in `histories`, Whisper's rules allow only some kinds of token: text, time or end. With
-    // these scores, each allowed kind is chosen in at least one round.
+    // After each history, Whisper's rules allow only some kinds of token: text, time or end. The random bonuses make
+    // each allowed kind win in at least one round.
     const bonus = { time: 9 * random() - 5, end: 12 * random() - 4 }
     const scores = Float32Array.from({ length: histories.length * vocabulary }, (_, at) => {
       const id = at % vocabulary

@@ -1,5 +1,4 @@
-// A small Whisper model with random weights, computed by plain loops. Tests compare its results with the results of the
-// ONNX graphs.
+// A small Whisper model with random weights, computed by plain loops. Tests compare the ONNX graphs with it.
 
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import type { FloatWeights } from '../../../src/engine/network/float-weights.ts'
@@ -85,7 +84,7 @@ function rowsOf(name: string, length: number): number {
   return length / small.width
 }
 
-/** The configuration of the small model. Its special tokens have the same order as the special tokens of Whisper. */
+/** The configuration of the small model. The special tokens have Whisper's order. */
 export const smallFacts: Facts = {
   mels: small.mels,
   width: small.width,
@@ -113,9 +112,7 @@ export const smallFacts: Facts = {
 
 type Rows = number[][]
 
-/**
- * Returns one list for each token in `tokens`. The list has the scores of all possible next tokens after this token.
- */
+/** Returns a list for each token: the scores of all possible next tokens. */
 export function referenceScores(source: Source, mel: Float32Array, tokens: readonly number[]): Rows {
   const model = new Reference(source)
   return model.decode(tokens, model.encode(mel))

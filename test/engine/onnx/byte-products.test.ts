@@ -18,7 +18,7 @@ type Product = {
   isConstant: boolean
 }
 
-/** Returns the elements of the product of the two matrices, as ONNX Runtime computes them, without repetitions. */
+/** Returns the distinct elements of the product of the two matrices, as ONNX Runtime computes it. */
 function sums({ rows, inner, columns, unsigned, signed, isConstant }: Product): number[] {
   const graph = new Graph()
   const right = new Int8Array(inner * columns).fill(signed)

@@ -1,5 +1,5 @@
-// Tests steno's own operations for ONNX Runtime (native/operators) against plain loops in 64-bit floats, and that the
-// library has the hash that its build recorded.
+// Tests steno's own operations for ONNX Runtime (native/operators) against plain loops in 64-bit floats. Also checks
+// the recorded hash of the library.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -177,7 +177,7 @@ describe.skipIf(!operators)(`steno's own operations${unless(operators && 'here',
     expect(attention(1537)).toThrow('Attention: there are too many frames')
   })
 
-  /** Returns the shares of one query, and the mixed values. `mass` is added to the scores. */
+  /** Returns the attention weights of one query, and the weighted values. `mass` is added to the scores. */
   const attend = (query: number[], keys: number[][], values: number[][], mass: number[]) => {
     const scores = keys.map(
       (key, at) => query.reduce((sum, each, channel) => sum + each * key[channel]!, 0) / 8 + mass[at]!,

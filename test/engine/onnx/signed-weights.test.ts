@@ -12,7 +12,7 @@ const weights = Uint8Array.from({ length: inner * columns }, (_, at) => (at * 89
 
 /**
  * Returns a model that multiplies quantised activations by quantised weights. `zero` adds the zero point of the weights
- * to the graph. `more`, if given, adds further operations.
+ * to the graph, and `more` adds further operations.
  */
 function product(zero: (graph: Graph) => string, more?: (graph: Graph, matrix: string) => void): Uint8Array {
   const graph = new Graph()

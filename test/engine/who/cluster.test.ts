@@ -7,9 +7,8 @@ import { seeded } from '../../support/random.ts'
 const options = { threshold: 0.3, mergeBelow: null, weightMin: 3, expected: null }
 
 /**
- * Returns embeddings of several voices. `counts[n]` is the number of embeddings of voice n. The voices point in
- * orthogonal directions. Each embedding contains noise, which is about `spread` times as long as the vector of the
- * voice.
+ * Returns embeddings of several voices with orthogonal directions. `counts[n]` is the number of embeddings of voice n.
+ * The noise in each embedding is about `spread` times as long as the voice's vector.
  */
 function embeddings(counts: readonly number[], spread: number, seed = 1): Float32Array[] {
   const { below } = seeded(seed)
@@ -23,10 +22,7 @@ function embeddings(counts: readonly number[], spread: number, seed = 1): Float3
 
 const weighted = (vectors: readonly Float32Array[]) => vectors.map(vector => ({ vector, weight: 1 }))
 
-/**
- * Returns one boolean for each of the first `count` axes: true if the vector of a voice points in the direction of this
- * axis.
- */
+/** Returns a boolean for each of the first `count` axes: true if a voice points in its direction. */
 function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
   return Array.from({ length: count }, (_, axis) => voices.some(voice => (voice[axis] ?? 0) > 0.9))
 }
@@ -34,8 +30,8 @@ function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
 const ascending = (one: number, other: number) => one - other
 
 /**
- * Clusters vectors by average linkage as in a textbook: the two closest clusters are merged again and again, until the
- * mean distance between any two clusters is at least `limit`. Returns the sizes of the clusters.
+ * Clusters vectors by average linkage: merges the two closest clusters until all mean distances are at least `limit`.
+ * Returns the sizes of the clusters.
  */
 function bruteForce(vectors: readonly Float32Array[], limit: number): number[] {
   let clusters = vectors.map(vector => [vector])
@@ -91,8 +87,7 @@ test('an expected number of voices moves the threshold within its range', () => 
   const two = embeddings([30, 30], 0.3)
   for (const expected of [null, 2, 50])
     expect(findVoices(weighted(two), { ...options, expected }).length).toBe(2)
-  // The voices of `two` are too far apart to become one voice, even if one voice is expected. The voices of `near`
-  // become one voice if one is expected.
+  // The voices of `two` are too far apart for one voice. The voices of `near` become one voice if one is expected.
   expect(findVoices(weighted(two), { ...options, expected: 1 }).length).toBe(2)
   const near = two.map(vector => unit(vector.map((value, at) => value + (at === 40 ? 1.3 : 0))))
   expect(findVoices(weighted(near), { ...options, expected: null }).length).toBe(2)
@@ -107,8 +102,8 @@ test('without embeddings there is no voice, and one embedding is one voice', () 
 })
 
 /**
- * Returns embeddings of two voices that have much in common. The cosine between the means of the two voices is 0.862,
- * so their distance without scatter is 0.138. `spread` changes only their scatter.
+ * Returns embeddings of two similar voices. The cosine between their means is 0.862, so their distance without scatter
+ * is 0.138. `spread` changes only the scatter.
  */
 function nearVoices(counts: readonly [number, number], spread: number): Float32Array[] {
   const common = 2.5 / Math.hypot(1, spread)

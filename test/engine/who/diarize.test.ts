@@ -17,8 +17,8 @@ let opened: Voices | null = null
 const openedVoices = () => (opened ??= openVoices(runtime(), voices!))
 
 /**
- * Returns the turns of the speakers in a sound that arrives in parts of `piece` samples. `expected` is the expected
- * number of speakers, or null if it is not known.
+ * Returns the turns of the speakers. The sound arrives in parts of `piece` samples. `expected` is the expected number
+ * of speakers, or null.
  */
 function diarize(
   samples: Float32Array,
@@ -37,7 +37,9 @@ type Truth = { file: string; sentences: { start: number; end: number; speaker: s
 
 const truths = new Map<string, ReturnType<typeof readTruth>>()
 
-/** Returns the speakers and the sound of a clip. Each clip is read only once. The caller must not change the samples. */
+/**
+ * Returns the speakers and the sound of a clip. Reads each clip only once, so the caller must not change the samples.
+ */
 function truthOf(name: string) {
   const truth = truths.get(name) ?? readTruth(name)
   truths.set(name, truth)
@@ -104,7 +106,7 @@ test.skipIf(missing)(
   30_000,
 )
 
-/** Removes the high frequencies of a sound, as a telephone line with a sample rate of 8 kHz does. */
+/** Removes the high frequencies of a sound, as an 8 kHz telephone line does. */
 function telephone(samples: Float32Array): Float32Array {
   const at = (index: number) => samples[index] ?? 0
   const narrow = Float32Array.from({ length: samples.length / 2 }, (_, index) => {

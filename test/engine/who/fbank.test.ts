@@ -51,8 +51,8 @@ function largestDifference(samples: Float32Array): number {
 test("features are equal to those of Kaldi's definition", () => {
   const loud = noise(0.2, 0.5, 3)
   expect(largestDifference(loud)).toBeLessThan(1e-3)
-  // A quiet sound with a DC offset and a loud low tone. The subtraction of the mean removes the DC offset, and the
-  // pre-emphasis makes the low tone quieter.
+  // A quiet sound with a DC offset and a loud low tone. The features subtract the mean, and their pre-emphasis weakens
+  // the low tone.
   const deep = Float32Array.from({ length: 3000 }, (_, n) => 0.3 + 0.4 * Math.sin(n / 40) + 1e-3 * loud[n]!)
   expect(largestDifference(deep)).toBeLessThan(0.02)
 })

@@ -21,7 +21,7 @@ test.skipIf(!models).each(open)(
     const sound = noise(9.87, 0.1, 3)
     const whole = embedder.features(sound)
     const stream = new FeatureStream(embedder)
-    // The last part has only 50 samples. This is less than the step from one frame to the next (160 samples).
+    // The last part has 50 samples, which is less than the step between two frames (160 samples).
     const edges = [0, 31_007, 80_000, sound.length - 50, sound.length]
     for (const [index, to] of edges.entries()) {
       if (index === 0) continue

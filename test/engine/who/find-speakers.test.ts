@@ -4,7 +4,7 @@ import { findSpeakers } from '../../../src/engine/who/find-speakers.ts'
 import { framesOf } from '../../../src/engine/who/views.ts'
 import type { Voices } from '../../../src/engine/who/voices.ts'
 
-/** Returns a piece of the given length, in seconds, whose embedding has the angle `angle`, in parts of a right angle. */
+/** Returns a piece of `seconds` seconds. Its embedding has the angle `angle`, in parts of a right angle. */
 function piece(seconds: number, angle: number, follows = true) {
   const radians = (angle * Math.PI) / 2
   const vector = Float32Array.of(Math.cos(radians), Math.sin(radians))
@@ -13,7 +13,7 @@ function piece(seconds: number, angle: number, follows = true) {
 
 const many = (count: number, ...given: Parameters<typeof piece>) =>
   Array.from({ length: count }, () => piece(...given))
-/** Pieces whose embeddings alternate between two directions, so that all neighbours have the distance 1. */
+/** Pieces with two alternating embeddings. The distance between neighbours is 1. */
 const apart = (seconds: number, follows?: boolean) =>
   Array.from({ length: 40 }, (_, index) => piece(seconds, index % 2, follows))
 

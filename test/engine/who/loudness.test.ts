@@ -5,10 +5,7 @@ import { noise } from '../../support/sound.ts'
 const rate = 16_000
 const turn = { from: rate / 2, to: 4 * rate, speaker: 3 }
 
-/**
- * Returns four seconds of sound: loud from 1 s to 2 s and from 2.5 s to 3.5 s, and at the level `background` at all
- * other times.
- */
+/** Returns four seconds of sound: loud from 1 s to 2 s and from 2.5 s to 3.5 s, otherwise at the level `background`. */
 function soundOver(background: number): Float32Array {
   const loud = noise(4, 0.3, 1)
   return loud.map((value, at) => {

@@ -6,8 +6,8 @@ import { classVoices, viewFrames } from '../../../src/engine/who/views.ts'
 const stepFrames = 59
 
 /**
- * Returns the classes of the frames in each view of a recording. A view is ten seconds of sound, and the class of a
- * frame says which voices speak in it. In `frames[n]`, bit k is set if voice k speaks in frame n of the recording.
+ * Returns the frame classes of a recording's views. A view is ten seconds of sound, and a class says which voices speak
+ * in a frame. Bit k of `frames[n]` is set if voice k speaks in frame n.
  */
 function viewsOf(frames: readonly number[]): Uint8Array[] {
   const count = Math.max(1, Math.ceil((frames.length - viewFrames) / stepFrames) + 1)

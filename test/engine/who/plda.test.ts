@@ -38,8 +38,8 @@ test('the PLDA model is read from its two archives, and an array of a wrong size
   const plda = openPlda(folder)
   expect([...plda.between]).toEqual([1, 2])
   // `project` computes five steps:
-  // - It subtracts the mean (1, 2, 3) from the embedding (4, 6, 3), which gives (3, 4, 0).
-  // - It scales the result to the norm √3, which gives √3 · (0.6, 0.8, 0).
+  // - It subtracts the mean (1, 2, 3) from the embedding (4, 6, 3): (3, 4, 0).
+  // - It scales the result to the norm √3: √3 · (0.6, 0.8, 0).
   // - The projection keeps only the first two values.
   // - It subtracts the second mean (1, 2).
   // - It scales the result to the norm 1.

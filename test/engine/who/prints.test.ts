@@ -9,9 +9,8 @@ import type { Voices } from '../../../src/engine/who/voices.ts'
 import { transcriptWith } from '../../support/transcripts.ts'
 
 /**
- * A fake embedder. A frame has one feature, which is the first sample of the frame. An embedding has two values, of
- * which at least one is 0. If the mean of the features is positive, the first value is this mean. If the mean is
- * negative, the second value is the absolute value of the mean.
+ * A fake embedder. The only feature of a frame is its first sample. A positive mean of the features becomes the first
+ * value of the embedding. A negative mean becomes the second value, without its sign.
  */
 const embedder: Embedder = {
   width: 1,
@@ -28,7 +27,7 @@ const embedder: Embedder = {
 
 const seconds = (from: number, to: number) => ({ from: from * sampleRate, to: to * sampleRate })
 
-/** Yields sound in parts of half a second. Each of the given values fills ten seconds. */
+/** Yields sound in parts of half a second. Each value fills ten seconds. */
 async function* soundOf(values: readonly number[]): AsyncGenerator<Float32Array> {
   for (const value of values)
     for (let part = 0; part < 20; part++) yield new Float32Array(sampleRate / 2).fill(value)
@@ -47,7 +46,7 @@ test('each print is made of the sound of its own spans, and needs five seconds',
 })
 
 test('a longer part of the speech counts more, and each sound is at its own place in its span', async () => {
-  // The parts last 2.4 s. The third part of the last span has the first sound for 0.2 s, and then the second one.
+  // Each part of a span lasts 2.4 s. In the last span, the sound changes 0.2 s after the start of the third part.
   const groups = [[seconds(0, 4.8), seconds(10, 11.2)], [seconds(5, 15)]]
   const prints = await printsOf(embedder, soundOf([1, -1]), groups)
   const ratios = prints.map(print => (print?.[1] ?? 0) / (print?.[0] ?? 0))

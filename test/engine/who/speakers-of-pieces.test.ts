@@ -14,7 +14,7 @@ const [first, second] = [
 const repeat = (count: number, embedding: readonly [number, number]) =>
   Array.from({ length: count }, () => embedding).flat()
 
-/** Returns the frame embeddings of a recording whose windows are in `windows`. */
+/** Returns the frame embeddings of a recording with the given windows. */
 function framesOfWindows(
   ...windows: { placed: { from: number; to: number; at: number }[]; values: number[] }[]
 ) {
@@ -23,7 +23,7 @@ function framesOfWindows(
   return frames
 }
 
-/** Returns a piece with the embedding `vector`. `from` and `to` are its start and its end in seconds. */
+/** Returns a piece with the embedding `vector`. `from` and `to` are in seconds. */
 function piece(from: number, to: number, vector: readonly number[] | null) {
   const span = { from: framesOf(from), to: framesOf(to) }
   return { ...span, follows: false, vector: vector && Float32Array.from(vector) }
@@ -63,7 +63,7 @@ test('the mean of a span is the mean of its frame embeddings, and a very short s
   expect([...frames.meanIn({ from: frame, to: frame + 1 })]).toEqual([0, 1])
 })
 
-/** Two speakers: speaker 0, with the embedding [1, 0], from 0 s to 2 s, and speaker 1, with [0, 1], from 2 s to 4 s. */
+/** Speaker 0 has the embedding [1, 0] and talks from 0 s to 2 s. Speaker 1 has [0, 1] and talks from 2 s to 4 s. */
 const centroids = [first, second].map(each => Float32Array.from(each))
 const sure = [piece(0, 2, [0.9, 0.1]), piece(2, 4, [0.1, 0.9])]
 const sureFrames = [...repeat(50, first), ...repeat(50, second)]
@@ -116,9 +116,8 @@ test('a change of speaker inside a piece is found, but not against a clear embed
 })
 
 test('a part whose speaker has changed no longer counts for the mean of the speaker before', () => {
-  // The third piece has two halves. At first, it belongs to the first speaker, so the mean of this speaker lies between
-  // both voices, and only the first half is more similar to the second speaker. Without this half, the mean changes,
-  // and the second half is more similar to the second speaker too.
+  // The third piece first belongs to the first speaker and shifts this speaker's mean. Only its first half then moves
+  // to the second speaker. Without this half, the mean changes, and the second half moves too.
   const values = [...sureFrames, ...repeat(25, [0.1, 0.99]), ...repeat(25, [0.5, 0.866])]
   const frames = framesOfWindows({ placed: placedFrom0(values), values })
   const labelled = speakersOfPieces([...sure, piece(4, 6, [0.55, 0.53])], centroids, frames)

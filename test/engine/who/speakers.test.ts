@@ -4,8 +4,7 @@ import { speakersOf } from '../../../src/engine/who/speakers.ts'
 import type { Turn } from '../../../src/engine/who/turn.ts'
 
 /**
- * Returns the words of a text, each with a start and an end. The first word begins at second 0, and each next word
- * begins one second later. Each word lasts half a second.
+ * Returns the words of a text with their times. One word begins each second, from second 0 on, and lasts half a second.
  */
 const wordsOf = (words: string) =>
   words

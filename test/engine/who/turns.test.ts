@@ -10,10 +10,9 @@ const stepFrames = 59
 const unknown = () => new Int16Array(localVoices).fill(-1)
 
 /**
- * Returns a fake result of the segmentation of a recording. `frames[n]` lists the speakers who talk in frame n. A view
- * is ten seconds of sound. The voices of each view are numbered from 0, so a speaker may have different voice numbers
- * in two views. `speakersOf(view)[n]` is the speaker whose voice has the number n in this view, or -1 if the view has
- * no voice n.
+ * Returns a fake segmentation of a recording. `frames[n]` has the speakers in frame n. A view (ten seconds of sound)
+ * numbers its voices from 0, so a speaker's number may change from view to view. `speakersOf(view)[n]` is the speaker
+ * of voice n, or -1 if the view has no voice n.
  */
 function recordingOf(
   frames: readonly number[][],

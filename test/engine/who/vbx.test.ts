@@ -12,9 +12,8 @@ const skipped = unless(folder, 'embeddings of a meeting')
 const width = 16
 
 /**
- * A simple model for PLDA (probabilistic linear discriminant analysis), which treats all dimensions equally. In each
- * dimension, the means of different voices have a variance of 5. The embeddings of one voice have a variance of 1
- * around their mean, as in each PLDA model.
+ * A simple model for PLDA (probabilistic linear discriminant analysis). In each dimension, the means of the voices have
+ * a variance of 5. The embeddings of one voice have a variance of 1 around their mean.
  */
 const plain = new Plda({
   mean: new Float64Array(width),
@@ -29,10 +28,7 @@ function identity(scale: number): Float64Array {
   return Float64Array.from({ length: width ** 2 }, (_, at) => (at % (width + 1) === 0 ? scale : 0))
 }
 
-/**
- * Returns embeddings of several voices. The mean embeddings of any two voices are orthogonal. `counts[n]` is the number
- * of embeddings of voice n.
- */
+/** Returns embeddings of several voices with orthogonal means. `counts[n]` is the number of embeddings of voice n. */
 function embeddings(counts: readonly number[], weight = 1) {
   const { next } = seeded(3)
   return counts.flatMap((count, voice) =>

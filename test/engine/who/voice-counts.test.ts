@@ -3,8 +3,8 @@ import { frameCentre, frameStep } from '../../../src/engine/who/views.ts'
 import { VoiceCounts } from '../../../src/engine/who/voice-counts.ts'
 
 /**
- * Returns three probabilities for each 10 ms of a window, as the speech model does: no voice, one voice, two voices or
- * more. Here, each probability is 0 or 1. `voices` has the number of voices in each 10 ms.
+ * Returns three probabilities for each 10 ms: no voice, one voice, two voices or more. `voices` has the number of
+ * voices in each 10 ms, so each probability is 0 or 1.
  */
 function probabilities(voices: readonly number[]): Float32Array {
   return Float32Array.from(voices.flatMap(number => [0, 1, 2].map(each => Number(each === number))))
@@ -13,8 +13,8 @@ function probabilities(voices: readonly number[]): Float32Array {
 const repeat = (times: number, number: number) => Array.from({ length: times }, () => number)
 const middleOf = (frame: number) => frame * frameStep + frameCentre
 /**
- * Returns the numbers of speakers in the first `frames` frames. `mean` is the mean number of voices that the views (ten
- * seconds of sound each) find in each frame.
+ * Returns the number of speakers in each of the first `frames` frames. `mean` is the mean number of voices that the
+ * views (ten-second sections) find in a frame.
  */
 function speakerCounts(counts: VoiceCounts, frames: number, mean = 0.9): number[] {
   return Array.from({ length: frames }, (_, frame) => counts.speakersIn(frame, mean))
@@ -37,9 +37,8 @@ test('a count belongs to the frame of the recording at which its 10 ms are, also
 test('a frame gets the mean of the counts that it touches, and the first count ends where the window begins', () => {
   const counts = new VoiceCounts()
   const voices = repeat(101, 0)
-  // Each element of `voices` belongs to 160 samples, and element 0 begins at sample -160. A frame of the segmentation
-  // model gets the 270 samples around its middle. The middle of the first frame is sample 495, so this frame gets
-  // samples 360 to 629. They are in elements 3 and 4.
+  // Each element of `voices` covers 160 samples, from sample -160 on. A frame gets the 270 samples around its middle.
+  // For the first frame these are samples 360 to 629, which lie in elements 3 and 4.
   voices.fill(1, 3, 5)
   counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(voices))
   expect(speakerCounts(counts, 3, 0)).toEqual([1, 0, 0])
