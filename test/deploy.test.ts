@@ -1,5 +1,5 @@
-// Tests the files in deploy/, the Containerfile, the systemd unit, and the Makefile's error message without Bun. Checks
-// whose tool is not installed (promtool, systemd-analyze) are skipped.
+// Tests the files in deploy/, the Containerfile, the systemd unit, and the error message of the Makefile if it cannot
+// fetch Bun. Checks whose tool is not installed (promtool, systemd-analyze) are skipped.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -40,8 +40,8 @@ export async function pull(
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
-  // With `noMux`, this request has a subscription of its own. The default subscription, which all requests share, finds
-  // the request by the subject of the answer. JetStream answers with a message that has the subject of the job.
+  // With `noMux`, this request has a subscription of its own. All other requests share one subscription, which finds
+  // the request by the subject of the answer. That fails here, because JetStream's answer has the subject of the job.
   const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   const answer = await beforeStop(asked, lost)
   if (answer) return readDelivery(nats, answer)

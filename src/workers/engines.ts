@@ -30,8 +30,8 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns true if the own engine or the fleet can do the job and has a free place. Also returns true if neither can
-   * ever do the job. Such a job fails when an engine gets it, and the error names what is missing.
+   * Returns true if the server's own engine or the fleet can do the job and has a free place. Also returns true if
+   * neither can ever do the job. Such a job fails when an engine gets it, and the error names what is missing.
    */
   hasRoomFor(needs: Needs): boolean {
     const [isFit, isServed] = [this.#isOwnFit(needs), this.#fleet.serves(needs)]

@@ -1,5 +1,5 @@
 // The engine that passes jobs to workers on other machines. A JetStream stream only carries the ids of the jobs. The
-// database decides which worker may deliver a result: the one with the last claim of the job. If the stream loses a
+// database decides which worker may deliver a result: the worker with the last claim of the job. If the stream loses a
 // job's message, the server sends a new one.
 
 import { errorFields, log } from '../base/log.ts'
@@ -82,8 +82,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns true if a worker can do this job now or later, even if its queues are missing or it is away for a while.
-   * Also returns true during an outage of NATS and for one lease after it. In that time, the server may not know all
+   * Returns true if a worker can do this job now or later. The worker may be away for a while, or its queues may be
+   * missing. Also returns true during an outage of NATS and for one lease after it, when the server may not know all
    * workers.
    */
   mayServeLater(needs: Needs): boolean {
@@ -113,14 +113,14 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns the reason why NATS can pass no job to a worker, or null if it can. A missing worker is not such a reason.
+   * Returns the reason why NATS can pass no job to workers. Returns null if it can, even if no worker is present.
    * Callers of the API may see this text, so it must contain nothing private.
    */
   fault(): string | null {
     return this.#link.fault() ?? (this.#takesJobs() ? null : 'JetStream takes no jobs; the log says why.')
   }
 
-  /** Returns false if the stream accepts no jobs, or if all pools lack their queues. */
+  /** Returns false if the stream accepts no jobs, or if there are pools and none of them has its queues. */
   #takesJobs(): boolean {
     const hasQueues = this.#roster.pools().length === 0 || this.#poolsWithQueues().length > 0
     return this.#refusal === null && hasQueues
@@ -205,8 +205,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Checks a signed address to which a worker has sent a request. Returns true if the address is for `purpose` and not
-   * expired, and the worker still holds the job.
+   * Checks a signed address to which a worker has sent a request. Returns true if the signature is valid for `purpose`,
+   * the address has not expired, and the worker still holds the job.
    */
   allows(purpose: Purpose, signed: Signed): boolean {
     const { secrets, wall } = this.#parts
@@ -250,8 +250,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool (a group of workers with the same abilities). Of several possible pools, it
-   * takes the one with the most free places. The first rule that applies decides:
+   * Puts a job into the queue of a pool (a group of workers with the same abilities). The first of these rules that
+   * applies gives the pool. If it gives several pools, the job goes to the pool with the most free places.
    *
    * 1. A pool with a ready worker that can do the job, and whose machine has not failed on the job. If the job is
    *    already in the queue of such a pool, it stays there.
@@ -333,7 +333,7 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts each job that no worker holds into the stream again, after the attempts to create the queues. The outage of
+   * Puts each job that no worker holds into the stream again, after the attempts to create the queues. An outage of
    * NATS may have lost the earlier message of the job.
    */
   async #placeAgain(): Promise<void> {
@@ -377,9 +377,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Gives the jobs that no worker can do any more to the server's own engine, while it has free places. If the own
-   * engine cannot do a job, the job first waits for a worker that is away. Fails the jobs that have no attempts left.
-   * Does nothing while the stream is unusable.
+   * Gives the jobs that no worker can do any more to the server's own engine, while this engine has free places. If the
+   * own engine cannot do a job, the job first waits for a worker that is away. Fails the jobs that have no attempts
+   * left. Does nothing while the stream is unusable.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return

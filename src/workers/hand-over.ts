@@ -10,7 +10,7 @@ import { workerName } from './roster.ts'
 
 /**
  * The worker with the last claim of a job. `fence` is the number of this claim. `delivery` counts how often JetStream
- * had delivered the job's message at the claim. It is 0 if the server has restarted since the claim.
+ * had delivered the job's message at the claim. `delivery` is 0 if the server has restarted since the claim.
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 
@@ -32,7 +32,10 @@ export class HandOver {
   /** The worker with the last known claim of the job, even if this claim has ended. */
   lastWorker: string | null
   attempts: number
-  /** The start of the holder's silence, by the monotonic clock. Usually the time of its last message about the job. */
+  /**
+   * The start of the holder's silence, by the monotonic clock. Usually the time of the holder's last message about the
+   * job.
+   */
   heardAt: number
   /** The number of utterances of this job that the server has received since the last claim of the job. */
   heard = 0

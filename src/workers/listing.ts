@@ -77,7 +77,10 @@ export function readRemembered(db: Db): RememberedWorker[] {
   return row ? JSON.parse(row.remembered) : []
 }
 
-/** Returns the list of workers that a server stored last, and the time of the write. Returns null if there is none. */
+/**
+ * Returns the list of workers that a server stored last, and the time of the write. Returns null if no list was ever
+ * stored.
+ */
 export function readList(db: Db): { workers: ListedWorker[]; writtenAt: number } | null {
   const row = db.find<{ workers: string; writtenAt: number }>(
     'select workers, written_at as writtenAt from fleet',

@@ -31,7 +31,10 @@ const consumerExists = 10148
  */
 const change: ConsumerCreateOptions & { action: 'update' } = { action: 'update' }
 
-/** The error for a JetStream stream that has the right name but wrong settings. It may belong to another program. */
+/**
+ * The error for a JetStream stream that has the right name but wrong settings. Such a stream may belong to another
+ * program.
+ */
 export class OtherStream extends Error {}
 
 export class JobStream {
@@ -96,8 +99,8 @@ export class JobStream {
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
       ack_wait: nanos(Math.min(this.#leaseMs, limits.workerKeepMs)),
-      // JetStream sets no limit on deliveries, because an outage causes a further delivery although no worker failed.
-      // The server limits the attempts of a job in the database.
+      // The number of deliveries has no limit, because JetStream delivers a message again after an outage, although no
+      // worker failed. The server limits the attempts of a job in the database.
       max_deliver: -1,
       max_ack_pending: -1,
     }

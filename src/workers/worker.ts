@@ -111,7 +111,7 @@ export class Worker {
 
   /**
    * Ends the worker after its running jobs, and closes the connection to NATS. Drops a job if the server does not
-   * answer its request for two leases. Other workers then get this job.
+   * answer a request about it for two leases. Other workers then get this job.
    */
   async drain(): Promise<void> {
     this.#draining.abort()

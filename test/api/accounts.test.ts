@@ -172,7 +172,7 @@ steered('an address gets one mail in ten minutes, whoever signs up with it', asy
   service.later(limits.verificationMailEveryMs)
   await signUp(service, { email, password })
   expect(await mailedLinks(service, 2)).toHaveLength(2)
-  // After the step back of the clock, the time of the last mail is in the future. The service must ignore this time.
+  // The clock steps back, so the time of the last mail is in the future. The service must ignore this time.
   service.stepClock(-limits.verificationTtlMs / 2)
   await signUp(service, { email, password })
   expect(await mailedLinks(service, 3)).toHaveLength(3)

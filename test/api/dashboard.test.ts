@@ -137,7 +137,7 @@ steered('of two changes of the same password at the same time, only one succeeds
 })
 
 // A new password and a sign-in take half a second of CPU time in the built program. Another test already changes a
-// password there.
+// password in the built program.
 sourceOnly('an account that signed in with a key can set its first password', async () => {
   const service = await startTestService()
   const ben = service.account('ben')

@@ -1,5 +1,5 @@
-// Tests requests whose client disconnects before the response. The server logs the status 499 for such a request, and
-// no fault unless something else has failed too.
+// Tests requests whose client disconnects before the response. The server logs the status 499 for such a request. It
+// logs a fault only if something else has failed.
 
 import { afterAll, beforeAll, expect, spyOn } from 'bun:test'
 import { connect } from 'node:net'

@@ -185,7 +185,7 @@ sourceOnly('the document has every endpoint with its parameters, bounds and erro
   expect(edit.responses['412'].headers['Tus-Version']).toBeUndefined()
   const told = JSON.stringify(paths)
   // NOT_FOUND is for unknown routes, and INVALID_CREDENTIALS for routes below /app. The document describes only public
-  // routes, and gives MODEL_NOT_FOUND by OpenAI's name.
+  // routes, and has OpenAI's name for MODEL_NOT_FOUND.
   const elsewhere = ['NOT_FOUND', 'INVALID_CREDENTIALS', 'MODEL_NOT_FOUND']
   expect(told).toContain('model_not_found: ')
   const codes = Object.keys(requestErrors).filter(code => !elsewhere.includes(code))

@@ -11,7 +11,7 @@ shareServices()
 
 const file = speech(60)
 /**
- * The content of a file of 3.4 MB. It arrives in several chunks, and the server writes each chunk to the disk before it
+ * The content of a file of 3.4 MB, which arrives in several chunks. The server writes each chunk to the disk before it
  * reads the next one.
  */
 const long = Array.from({ length: 500_000 }, (_, index) => `${index},`).join('')

@@ -297,8 +297,8 @@ test('a slow PUT is not ended while bytes arrive, and a PUT without new bytes ge
   const settings = { ...unlimited.settings, STENO_REQUEST_IDLE: '1s' }
   const service = await startTestService({ settings })
   const ana = service.account('ana')
-  // Bun checks only every four seconds which connections are idle. The slow PUT takes six seconds, so Bun checks its
-  // connection at least once.
+  // Bun looks for idle connections every four seconds. The slow PUT takes six seconds, so Bun checks its connection at
+  // least once.
   const pieces = 24
   const slow = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, pieces)
   const silent = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, 10)
@@ -314,7 +314,8 @@ test('a slow PUT is not ended while bytes arrive, and a PUT without new bytes ge
   await silent.closed
 }, 20_000)
 
-// This test needs an orderly shutdown. `stop` kills a built program with SIGKILL, so the test is skipped there.
+// This test needs an orderly shutdown. `stop` kills a built program with SIGKILL, so this test runs only with the
+// source.
 steered('an incomplete PUT does not delay the shutdown', async () => {
   const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })

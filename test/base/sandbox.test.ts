@@ -42,7 +42,7 @@ const protections = isLinux ? missingProtections() : ['Landlock', 'seccomp']
 
 /**
  * Restricts a process to some paths in `folder`, and installs the filter of system calls. Returns the results of the
- * process's attempts. It tries to connect to `port` before the filter is installed.
+ * process's attempts. The process tries to connect to `port` before the filter is installed.
  */
 function attemptsIn(folder: string, port: number) {
   const script = `

@@ -24,7 +24,6 @@ const skipped = unless(missing ? null : model, 'pocket CTC model with the clips'
 const soundless = ['silence', 'noise', 'tones']
 const out = temporaryFolder()
 
-/** Returns the transcript of a clip. */
 const transcriptOf = (name: string) => Bun.file(join(out, `${name}.json`)).json()
 
 // One run transcribes all clips, because each run starts an engine.

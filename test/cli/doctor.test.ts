@@ -38,8 +38,8 @@ test.skipIf(!builtIn)(
   async () => {
     const notAFolder = join(folder, 'data')
     await Bun.write(notAFolder, 'a file where the folder should be')
-    // The data folder cannot be used, so steno looks for the CUDA libraries in the cache folder. This CUDA provider
-    // needs a library that the machine does not have.
+    // The data folder cannot be used, so steno looks for the CUDA libraries in the cache folder. The CUDA provider
+    // there needs a library that this machine lacks.
     const cache = join(folder, 'cache')
     await Bun.write(join(folder, 'cuda.nupkg'), packageOf())
     await findCommand(cache, 'runtime', 'pull', 'cuda', '--from', join(folder, 'cuda.nupkg'))

@@ -25,7 +25,7 @@ const place = () => join(folder, 'native', `cuda-${version}`)
 
 /**
  * Starts a server with the NuGet protocol. Element n of `breaks` is the number of bytes after which transfer n ends.
- * The server announces `sha512` instead of the right hash, unless it is empty.
+ * The server announces `sha512` instead of the right hash, unless `sha512` is empty.
  */
 function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
   const ranges: string[] = []

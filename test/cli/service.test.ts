@@ -41,8 +41,8 @@ afterAll(async () => {
 })
 
 /**
- * Returns one server for all tests that do not stop it. The first call starts it, and it ends after the last test of
- * this file. The flag and the environment variable set different prices.
+ * Returns one server for all tests that do not stop it. The first call starts the server, which ends after the last
+ * test of this file. The flag and the environment variable set different prices.
  */
 function sharedServer(): ReturnType<typeof serve> {
   const variables = { STENO_PRICE_PER_HOUR_CENTS: '9' }
@@ -414,8 +414,8 @@ test('a lost secret.key is not replaced while the database needs it; the message
   await Bun.write(key, original)
   expect((await findCommand(data, 'backup', backup)).code).toBe(0)
   await Bun.write(key, new Uint8Array(32))
-  // The original secret.key is lost. steno accepts the new one after a new API key is created, because it checks only
-  // the newest key's signing secret.
+  // The original secret.key is lost. steno accepts another secret.key after a new API key is created, because it checks
+  // only the signing secret of the newest key.
   const ofNew = join(temporaryFolder(), 'backup.db')
   expect((await findCommand(data, 'keys', 'create', 'a@example.org')).code).toBe(0)
   expect(await findCommand(data, 'backup', ofNew)).toMatchObject({ code: 0, err: '' })

@@ -67,8 +67,8 @@ test.each([
   writeFileSync(join(folder, 'steno.db'), '')
   expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
   expect(existsSync(join(folder, name))).toBe(true)
-  // `restoring` allows a folder with such files and no database. A restore adds the database later, and the media in
-  // the folder may belong to it.
+  // `restoring` allows a folder with such files and no database, because a restore adds the database later. The media
+  // files may belong to this database.
   makeDataDir(folder, { restoring: true })
 })
 

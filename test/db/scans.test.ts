@@ -77,8 +77,8 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 
 /**
  * Returns true if a query plan step (`detail`) reads a whole table, or a whole index of ended jobs or of jobs with
- * media. For these indexes, SQLite writes `completed_at>?` even without a lower bound in the statement, so the function
- * also searches the statement for one.
+ * media. For these indexes, SQLite also writes `completed_at>?` without a lower bound. The function therefore searches
+ * the statement for a lower bound.
  */
 function readsAll(statement: string, detail: string): boolean {
   const allEnded =

@@ -47,7 +47,8 @@ function sharedFolder(): string {
 
 /**
  * Joins a pair of servers, of which one works and one waits. `folder` is shared, and `dataDir` belongs to this server
- * alone. Its clock moves only by calls of `advance`. It may take the lease after a silence of `silenceMs`.
+ * alone. This server's clock moves only by calls of `advance`. The server may take the lease after a silence of
+ * `silenceMs`.
  */
 function joinPair(folder: string, dataDir: string, silenceMs = afterMs) {
   let nowMs = 0

@@ -231,8 +231,8 @@ test('an engine process that cannot be started is tried again, and the engine is
 })
 
 test('a worker that takes no more orders, but whose exit is not known, is replaced, and the job is kept', async () => {
-  // After the first job, the child process closes its channel to the server. The server may send the second job before
-  // it knows this. The job is then lost, and starts again after `stallMs`.
+  // After the first job, the child process closes its channel to the server. The server may not know this yet when it
+  // sends the second job. That job is then lost, and starts again after `stallMs`.
   const opened = open('disconnects-once', { stallMs: 3000 })
   const input = job()
   const first = await run(opened, input)
@@ -448,8 +448,8 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, Ctrl-C and a closed terminal, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
-    // A confined engine can read only data folder entries that exist at its start, so the media folder must exist
-    // before.
+    // A confined engine can read only data folder entries that exist at its start, so the media folder must be created
+    // first.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())

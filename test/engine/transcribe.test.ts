@@ -117,8 +117,8 @@ type Heard = { truth: Truth; transcript: Transcript; reported: Utterance[] }
 let heardClips: Promise<Map<string, Heard>> | null = null
 
 /**
- * Returns the transcript of a clip with the default options. The first call transcribes all clips at the same time,
- * which takes less CPU time. Only the monologues are left out.
+ * Returns the transcript of a clip with the default options. The first call transcribes all clips except the
+ * monologues. Clips that are transcribed at the same time take less CPU time.
  */
 async function hearClip(name: string): Promise<Heard> {
   heardClips ??= hearClips()

@@ -31,8 +31,8 @@ beforeAll(async () => {
 afterAll(() => withoutVoices?.speech[0].close())
 
 /**
- * Returns a network with constant results: the given probabilities of no voice, one voice, and two or more for each 10
- * ms, and one frame embedding for each 40 ms.
+ * Returns a network with constant results. For each 10 ms, it gives the probabilities of no voice, one voice, and two
+ * or more voices. For each 40 ms, it gives one frame embedding.
  */
 function networkThatSays(...probabilities: [number, number, number]): Uint8Array {
   const graph = new Graph()

@@ -75,8 +75,8 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 })
 
 /**
- * Submits `count` jobs with a `url`, and restarts the service without their files once all are in `state`. The jobs
- * then download their files again. `answer` makes the responses to the downloads. The same server receives the
+ * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. The
+ * jobs then download their files again. `answer` makes the responses to the downloads. The same server receives the
  * webhooks.
  */
 async function downloadTwice(

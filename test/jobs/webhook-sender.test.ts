@@ -202,7 +202,7 @@ test('an event that was delivered, but not marked as sent before a kill, is sent
   service.engine.finish(await service.engine.given(1))
   await receiver.got(2)
   await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
-  // As if the service had been killed after the delivery, but before it set `sent_at`.
+  // Simulates a kill of the service after the delivery, but before it set `sent_at`.
   service.db.run("update webhook_events set sent_at = null where event = 'transcription.completed'")
   await service.stop()
 

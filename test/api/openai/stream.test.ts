@@ -154,8 +154,8 @@ function waitingJob() {
 }
 
 /**
- * Reads the whole response and returns its text: `first`, the keep-alive characters, and the result of the job. Calls
- * `onBeat`, which ends the job in the tests, after each chunk from the third keep-alive character on.
+ * Reads the whole response and returns its text: `first`, keep-alive characters, and the result of the job. From the
+ * third keep-alive character on, calls `onBeat` after each chunk.
  */
 async function readSlowly(response: Response, first: string, onBeat: () => void): Promise<string> {
   let text = ''

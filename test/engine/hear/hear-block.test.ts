@@ -115,8 +115,8 @@ function hear(models: WhisperModels, spans: [number, number][]) {
 }
 
 // Each case has a language, the number of tokens in two seconds, and the begin times of the decoded windows in seconds.
-// The numbers correspond to three to five words. Whisper needs this many tokens per word: Hindi 4.4, Bengali 11.6,
-// Telugu 11.1, Georgian 17.7.
+// These numbers of tokens correspond to three to five words. Whisper needs this many tokens per word: Hindi 4.4,
+// Bengali 11.6, Telugu 11.1, Georgian 17.7.
 test.each([
   ['Hindi', 20, [0, 20]],
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],
@@ -229,7 +229,7 @@ test('a text with more tokens than its sound can have is cut off, and is doubtfu
   const long = Array.from({ length: 80 }, (_, id) => id)
   const cut = modelsThatSay(() => [at(0), ...long])
   const { texts, warnings } = await hear(cut.models, [[0, 0.2]])
-  // 0.2 s may have 40 tokens: 32 + 0.2 × 36, rounded up. The first one is a timestamp token, and the last one is
+  // 0.2 s may have 40 tokens: 32 + 0.2 × 36, rounded up. The first token is a timestamp token, and the last token is
   // dropped.
   expect(texts.length).toBe(38)
   expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])

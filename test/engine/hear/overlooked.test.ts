@@ -62,7 +62,9 @@ test.skipIf(!clips)(`speech 40 dB below the speech before it is found${unless(cl
   const first = vad.start()(samples)
   const found = withOverlooked(vad, samples, first)
   vad.close()
-  /** Counts the frames with speech in a part of the recording: from sample `from`, as long as `loud`. */
+  /**
+   * Counts the frames with speech in the part of the recording that begins at sample `from` and is as long as `loud`.
+   */
   const spoken = (probabilities: Float32Array, from: number) =>
     probabilities
       .subarray(from / frameSamples, (from + loud.length) / frameSamples)

@@ -43,7 +43,7 @@ type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[
 
 /**
  * Returns a fake decoder, which answers a window with the tokens of `scripts[window.script]`. For each batch, it adds
- * the scripts of the windows to `begun`, and the prompt to `prompts`.
+ * the windows' values of `script` to `begun`, and the prompt to `prompts`.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
@@ -60,8 +60,8 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
       return fakeBatch(live, ({ script, at, attempt }, position) => {
         const { attempts, noSpeech: silent = 0 } = scripts[script]!
         const scores = new Float32Array(vocabulary)
-        // The recogniser passes a `position` in the prompt only for the start token, whose scores have the probability
-        // of no speech. Without a `position`, it asks for the next token.
+        // `position` is given only for the start token of the prompt, whose scores contain the probability of no
+        // speech. Without a `position`, the scores are those of the next token.
         if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
         else {
           const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end
@@ -277,8 +277,8 @@ test('a text has no more tokens than the positions of the decoder that the promp
   const scripts = [{ attempts: [text] }]
   const few = { ...whisper, facts: { ...facts, positions: 12 } } as Whisper
   const [hypothesis] = await recogniseAll(scripts, scripted(scripts), false, {}, few)
-  // The second attempt has the longest text, because its prompt has only one token. A second position is for the end
-  // token. A text that is cut off loses its last token.
+  // One of the 12 positions is for the prompt of the second attempt, and one for the end token. A text that is cut off
+  // also loses its last token.
   expect(hypothesis!.tokens.length).toBe(12 - 1 - 1 - 1)
 })
 

@@ -107,7 +107,7 @@ test('a recording with rare speech is heard while it is read, and its sound is n
   const sound = async function* () {
     for (; read < chunks; read++) yield new Float32Array(chunkSamples).fill(1)
   }
-  // Voice detection finds one word in the first chunk and one in the last chunk. Each chunk has 64 seconds.
+  // Voice detection finds one word in the first chunk and one in the last chunk. A chunk has 64 seconds.
   const vad: Vad = {
     start: () => samples => {
       const hasWord = read === 0 || read === chunks - 1

@@ -134,7 +134,7 @@ const operators = openOperators(runtime())
 const isExact = addsBytesExactly(runtime())
 /**
  * The operations for the products and the attention of the encoder, and for the cross-attention of the decoder. If
- * steno's own operations do not run on this machine, the tests in onnx/operators.test.ts say why.
+ * steno's own operations do not run on this machine, the titles of the skipped tests in onnx/operators.test.ts say why.
  */
 const forms: { form: string; own: Own | null; range: ByteRange | null }[] = [
   { form: 'operations of ONNX Runtime for every CPU', own: null, range: halfRange },

@@ -36,8 +36,8 @@ test('the graph picks the token that the rules choose, with its probability', ()
   const run = session.run(['scores', 'allowed'], ['picked'])
   const chosen = new Set<string>()
   for (let round = 0; round < 40; round++) {
-    // After each history, Whisper's rules allow only some kinds of token: text, time or end. The random bonuses make
-    // each allowed kind win in at least one round.
+    // After each history, Whisper's rules allow only some kinds of token: text, time or end. With the random bonuses,
+    // each allowed kind is chosen in at least one round.
     const bonus = { time: 9 * random() - 5, end: 12 * random() - 4 }
     const scores = Float32Array.from({ length: histories.length * vocabulary }, (_, at) => {
       const id = at % vocabulary

@@ -38,7 +38,8 @@ test('C strings live as long as the array of pointers to them', () => {
   const pointers = cStrings(words)
   for (let round = 0; round < 3; round++) {
     Bun.gc(true)
-    // These buffers overwrite freed memory. If a pointer pointed to freed memory, its text would change.
+    // These buffers overwrite freed memory. If a pointer pointed to freed memory, the text at this pointer would
+    // change.
     Array.from({ length: 20_000 }, () => Buffer.from('another text\0'))
   }
   expect(Array.from(pointers, pointer => new CString(Number(pointer) as Pointer).toString())).toEqual(words)

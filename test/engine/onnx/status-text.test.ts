@@ -3,7 +3,7 @@ import { reasonIn } from '../../../src/engine/onnx/status-text.ts'
 
 const source = '/onnxruntime_src/onnxruntime/core'
 
-// The first two messages are from ONNX Runtime 1.30 on machines without CUDA libraries and without a GPU.
+// The first two messages are from ONNX Runtime 1.30: the first without the CUDA libraries, the second without a GPU.
 test.each([
   {
     name: 'a missing library',
