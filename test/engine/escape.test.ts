@@ -1,5 +1,5 @@
-// Tests the confinement of the engine process. It must not read secrets, write to the data folder, connect to the
-// server, or send signals to it.
+// Tests the confinement of the engine process. The engine process must not read secrets, write to the data folder,
+// connect to the server, or send signals to it.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Tests that one sweep (a periodic task) removes a limited number of rows and files, because it blocks the server. Also
-// tests what a sweep does not remove yet.
+// Tests that one sweep (a periodic task) removes a limited number of rows and files, because a sweep blocks the server.
+// Also tests what a sweep does not remove yet.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
