@@ -1,5 +1,5 @@
-// Tests the environment of the programs that tests start. `make test` sets the variable MIMALLOC_PURGE_DELAY for the
-// test process, and test/support/own-environment.ts removes this variable.
+// Tests the environment of the programs that tests start. `make test` sets MIMALLOC_PURGE_DELAY for the test process,
+// and test/support/own-environment.ts removes this variable.
 
 import { expect, test } from 'bun:test'
 

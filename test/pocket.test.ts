@@ -1,5 +1,5 @@
 // Tests that the models in models/pocket have the layout of the published models, so that the same code loads both.
-// Also tests their sizes, outputs and README. (Tests in test/engine check the texts that these models recognise.)
+// Also tests their sizes, outputs and README.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -116,9 +116,8 @@ test('ten seconds become the log-probabilities of seven classes in 589 frames', 
 })
 
 test('the 8-bit convolutions of the segmentation cannot overflow on a CPU without VNNI', () => {
-  // VNNI instructions of x86 CPUs add products of 8-bit numbers in 32 bits. A CPU without them adds two products in 16
-  // bits. A product is an unsigned activation (at most 255) times a signed weight. The sum of two products fits into 16
-  // bits if no weight is larger than `weightMax`.
+  // Without VNNI instructions, an x86 CPU adds two products of 8-bit numbers in 16 bits. A product is an unsigned
+  // activation (at most 255) times a signed weight. The sum fits into 16 bits if no weight is larger than `weightMax`.
   const weightMax = Math.floor((2 ** 15 - 1) / (2 * 255))
   const { constants, operations } = readModel(readFileSync(join(segmentation, 'onnx/body.onnx')))
   const convolutions = operations.filter(({ kind }) => kind === 'QLinearConv')
@@ -162,10 +161,7 @@ function ports(file: string): { inputs: string[]; outputs: string[] } {
   }
 }
 
-/**
- * Runs the model in `folder`. The model has only one input, with the name `from`, and one output, with the name `to`.
- * Returns the output.
- */
+/** Runs the model in `folder`, which has one input `from` and one output `to`. Returns the output. */
 function give(folder: string, data: Float32Array, dims: number[], [from, to]: readonly [string, string]) {
   const type: ElementType = 'float32'
   const session = openSession(runtime(), join(folder, 'onnx/model.onnx'))

@@ -1,5 +1,4 @@
-// Tests the audio files of the tests: every clip is complete, its reference text and word times fit together, and the
-// files are small.
+// Tests the audio files of the tests: every clip is complete, its text fits its word times, and the files are small.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -28,8 +27,7 @@ function faultsOf(truth: SpokenTruth): string[] {
     if (words[0]?.start !== start || words.at(-1)?.end !== end) say(`"${text}" is not as long as its words`)
     for (const [index, word] of words.entries()) {
       const next = words[index + 1]?.start ?? end
-      // The end of a word may be at most 20 ms later than the start of the next word, because the speech synthesizer
-      // blends adjacent words.
+      // The speech synthesizer blends adjacent words, so a word may end up to 20 ms after the next word starts.
       if (word.start >= word.end || word.end > next + 0.02) say(`"${word.word}" is out of order in "${text}"`)
     }
   }

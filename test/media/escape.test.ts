@@ -1,6 +1,5 @@
-// Tests the confinement of the media program, which must hold even if the program runs an attacker's code. The program
-// may only read the media file and send results to the server. Every other action must be refused.
-// native/media/escape.c contains the attacks.
+// Tests the confinement of the media program. Even if an attacker's code runs in the program, it may only read the
+// media file and send results to the server. The attacks are in native/media/escape.c.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -66,8 +65,8 @@ function listAll(folder: string): string[] {
 }
 
 /**
- * Runs the test program `checks`, which confines itself as the media program does, and then tries the attacks of
- * native/media/escape.c. Returns the result of each attack.
+ * Runs the test program `checks`. It confines itself as the media program does, and then tries several attacks. Returns
+ * the result of each attack.
  */
 async function runAttack(folder: string, port: number): Promise<Record<string, string>> {
   const child = Bun.spawn([checks, 'escape', `${process.pid}`, folder, `${port}`], {

@@ -8,14 +8,11 @@ import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 
 const { durationMsMin, durationMsMax } = defaults
-/**
- * The timeout of a media test in milliseconds. It is long, because a busy machine may delay the child processes of a
- * test.
- */
+/** The timeout of a media test in milliseconds. It is long, because a busy machine delays child processes. */
 export const patienceMs = 60_000
 /**
- * Options for the media child process: it runs with the normal priority. With its usual low priority, the tests
- * would take minutes on a busy machine.
+ * Gives the media child process the normal priority. With its usual low priority, the tests take minutes on a busy
+ * machine.
  */
 export const bounds = { priority: 0 }
 export const forever = new AbortController().signal
@@ -34,8 +31,8 @@ export async function decodeAll(path: string): Promise<Float32Array> {
 }
 
 /**
- * Returns the code and the message of the JobFailure with which `promise` rejects. Throws any other error, and throws
- * an error if the promise resolves.
+ * Returns the code and the message of the JobFailure with which `promise` rejects. Throws if the promise resolves, or
+ * rejects with any other error.
  */
 export async function failureOf(promise: Promise<unknown>): Promise<{ code: string; message: string }> {
   const outcome = await promise.then(

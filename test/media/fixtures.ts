@@ -1,10 +1,9 @@
-// The fixtures of every accepted container, with its usual codecs. fixtures/media/make.sh makes them and other
-// fixtures.
+// The fixtures of every accepted container, with its usual codecs. fixtures/media/make.sh makes them.
 
 /**
- * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0. In
- * the WMA and WMV files, the encoder delays the sound by one frame of 46 ms, and pads its end to a whole block. Their
- * container, ASF, does not record the delay and the padding, so both count as sound.
+ * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0.
+ * The WMA and WMV encoder delays the sound by a frame of 46 ms, and adds silence at the end. The container does not
+ * mark this delay and this silence, so both count as sound.
  */
 export const mediaFixtures: {
   name: string

@@ -1,5 +1,5 @@
-// Changes the packets of FLV files. After a header of 13 bytes, each packet has a head of 11 bytes, its content, and 4
-// bytes with the size of head and content.
+// Changes the packets of FLV files. Such a file has a header of 13 bytes. Each packet has a head of 11 bytes and a
+// content. The size of the packet follows in 4 bytes.
 
 import { numbers } from './boxes.ts'
 
@@ -16,8 +16,7 @@ function packetsOf(file: Buffer): Buffer[] {
 }
 
 /**
- * Appends zeros to each packet with a picture, so that the content of the packet has `bytes` bytes. Writes each of
- * these packets `times` times.
+ * Appends zeros to the content of each picture packet, up to `bytes` bytes. Writes each of these packets `times` times.
  */
 export function withLargePictures(file: Buffer, bytes: number, times: number): Buffer {
   const parts = [file.subarray(0, headerBytes)]
@@ -30,10 +29,7 @@ export function withLargePictures(file: Buffer, bytes: number, times: number): B
   return Buffer.concat(parts)
 }
 
-/**
- * Replaces the size after each packet by the sum of the sizes of all packets up to this packet. Some programs write
- * such files.
- */
+/** Replaces the size after each packet by the sum of all packet sizes so far. Some programs write such files. */
 export function withSums(file: Buffer): Buffer {
   const parts = [file.subarray(0, headerBytes)]
   let sum = 0
@@ -44,7 +40,7 @@ export function withSums(file: Buffer): Buffer {
   return Buffer.concat(parts)
 }
 
-/** Returns the offset at which the packet with the index `last` ends, including the 4 bytes of its size. */
+/** Returns the offset of the end of the packet with the index `last`. The 4 bytes of its size are included. */
 export function endOfPacket(file: Buffer, last: number): number {
   return packetsOf(file)
     .slice(0, last + 1)

@@ -1,5 +1,4 @@
-// Tests every accepted container with its usual codecs: the inspected format and duration, and the decoded
-// sound.
+// Tests every accepted container with its usual codecs: the detected format, the duration, and the decoded sound.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -46,11 +45,12 @@ const amrFiles = [
 ]
 
 /**
- * Makes a frame of AMR. `kind` 0 is speech at the lowest bit rate. The noise of a pause has the kind 8 in AMR-NB and 9
- * in AMR-WB. The kind 15 is a frame without data.
+ * Makes an AMR frame. `kind` 0 is speech at the lowest bit rate, and `kind` 15 is a frame without data. The noise of a
+ * pause is `kind` 8 in AMR-NB and 9 in AMR-WB.
  */
 function amrFrame(kind: number, bytes: number): Buffer {
-  // If a decoder read a byte 0x54 as the first byte of a frame, it would find the kind 10, which does not exist.
+  // As the first byte of a frame, 0x54 means kind 10, which does not exist. A decoder that starts at a wrong byte
+  // therefore fails.
   return Buffer.alloc(bytes, 0x54).fill((kind << 3) | 4, 0, 1)
 }
 
@@ -76,7 +76,7 @@ test('a WAV file with the extensible header and 24-bit integers in 32-bit sample
   expect((await inspect(path)).codec).toBe('pcm_s32le')
   expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
 
-  // Without the extensible header, such samples are floats.
+  // Without the extensible header, samples of 32 bits with 24 used bits are floats.
   const plain = readFileSync(path)
   plain.writeUInt16LE(1, 20)
   plain.writeUInt16LE(24, 34)
@@ -84,7 +84,7 @@ test('a WAV file with the extensible header and 24-bit integers in 32-bit sample
   expect((await inspect(path)).codec).toBe('pcm_f24le')
 })
 
-/** Writes 16-bit samples at 8 kHz as a WAV file with samples of 32 bits, of which 24 are used. */
+/** Returns a WAV file at 8 kHz, made from 16-bit samples. Each of its samples has 32 bits, of which 24 are used. */
 function extensibleWav(samples: Buffer): Buffer {
   const data = Buffer.alloc(2 * samples.length)
   for (let at = 0; at < samples.length; at += 2) samples.copy(data, 2 * at + 2, at, at + 2)
@@ -114,7 +114,7 @@ test('a WAV file with the header of files above 4 GB is read to its end if its r
   expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
 })
 
-/** Returns a WAV file with the header of files above 4 GB, and without the size of its sound. */
+/** Returns a WAV file with the header of files above 4 GB. The size of the sound is missing in the header. */
 function withoutSize(wav: Buffer): Buffer {
   const head = Buffer.from('RF64\xff\xff\xff\xffWAVEds64\x1c\0\0\0'.padEnd(20 + 28, '\0'), 'latin1')
   const file = Buffer.concat([head, wav.subarray(12)])

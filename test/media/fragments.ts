@@ -4,27 +4,26 @@ import { box, moveIndex, numbers, rewrite } from './boxes.ts'
 
 export type Layout = {
   /**
-   * The point from which the offsets of the sound data are counted: the start of the fragment, the start of the file,
-   * or (`none`) the end of the data of the previous fragment.
+   * The point from which the offsets of the sound data are counted. `fragment`: the start of the fragment. `file`: the
+   * start of the file. `none`: the end of the previous fragment's data.
    */
   base?: 'fragment' | 'file' | 'none'
   /**
-   * If false, the fragments contain no start time (box `tfdt`): each fragment continues where the previous one ended.
+   * If false, the fragments have no start time (box `tfdt`). Each fragment then starts where the previous one ended.
    */
   isTimed?: boolean
   /** The number of packet tables (boxes `trun`) in each fragment. */
   runs?: number
   /**
-   * The part of the file that contains the size (in bytes) and the duration of each packet. `packet`: the packet's own
-   * entry in the table of the fragment. `part`: the header of the fragment. `track`: the description of the track in
-   * the box `moov`.
+   * The place of the size (in bytes) and the duration of each packet. `packet`: the packet's entry in the fragment's
+   * table. `part`: the header of the fragment. `track`: the description of the track in the box `moov`.
    */
   defaults?: 'packet' | 'part' | 'track'
   /** If true, the file has a box `sidx`, which lists the fragments. */
   hasIndex?: boolean
   /**
-   * The length of a silent gap that is inserted before the second half of the file, in samples. If the length is
-   * negative, the two halves overlap.
+   * The length of a silent gap before the second half of the file, in samples. With a negative length, the two halves
+   * overlap.
    */
   gap?: number
   /** The size, in bytes, of the padding in the box `moov`, which describes the tracks. */
@@ -34,7 +33,7 @@ export type Layout = {
 const packetSamples = 1024
 const track = 1
 
-/** Returns the packets of aac.m4a. The packets are all in one chunk of the file, so they follow each other directly. */
+/** Returns the packets of aac.m4a. The packets follow each other directly, because the file has only one chunk. */
 export function packetsOf(file: Buffer): Buffer[] {
   const sizes = file.indexOf('stsz', 0, 'latin1') + 12
   let at = file.readUInt32BE(file.indexOf('stco', 0, 'latin1') + 12)
@@ -60,8 +59,8 @@ export function fragmented(
 }
 
 /**
- * Returns fragments with the given packets. `before` is the number of packets in the file before these fragments, and
- * `from` is the offset of the first fragment in the file, in bytes.
+ * Returns fragments with the given packets. `before` is the number of packets before these fragments. `from` is the
+ * offset of the first fragment in the file, in bytes.
  */
 function fragmentsOf(
   packets: Buffer[],
@@ -84,8 +83,8 @@ function fragmentsOf(
 }
 
 /**
- * Returns a copy of `file` (aac.m4a) with more packets. The tables in the box `moov` list the packets of `file` only.
- * The added packets are in fragments at the end of the copy. Some recorders write such files.
+ * Returns a copy of `file` (aac.m4a) with fragments at its end. The fragments contain the added packets. The tables in
+ * the box `moov` list only the packets of `file`. Some recorders write such files.
  */
 export function withFragments(
   file: Buffer,
@@ -130,14 +129,14 @@ function paddingOf({ padding = 0 }: Layout): Buffer {
 }
 
 /**
- * Returns a fragment and its data. `time` is the start of the fragment in samples, and `offset` is its place in the
- * file in bytes.
+ * Returns a fragment and its data. `time` is the start of the fragment in samples. `offset` is its place in the file in
+ * bytes.
  */
 function fragmentOf(packets: Buffer[], time: number, offset: number, layout: Layout): Buffer {
   const { runs = 1, base = 'fragment', isTimed = true, defaults = 'packet' } = layout
   const data = Buffer.concat(packets)
   const sizeOf = (from: number) => partOf(packets, time, from, { runs, base, isTimed, defaults }).length
-  // The length of the fragment's header does not depend on the offsets in it, so an offset of 0 gives the right length.
+  // The offsets in the fragment's header do not change the header's length, so an offset of 0 gives this length.
   const from = 8 + 16 + sizeOf(0) + 8
   const part = partOf(packets, time, base === 'file' ? offset + from : from, {
     runs,

@@ -1,5 +1,5 @@
-// Tests damaged files of every kind. The work on each file must end with decoded sound or with an error code of the
-// API. `make bench` tests 10,000 files.
+// Tests damaged files of every kind. Each file must be decoded, or fail with an error code of the API. `make bench`
+// tests 10,000 files.
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
@@ -16,8 +16,7 @@ test(`${cases} damaged files are decoded or fail with a code`, async () => {
   const endings = new Set(outcomes.map(({ ended }) => ended))
 
   expect(outcomes).toHaveLength(cases)
-  // Some files must be decoded and some must fail. If all files ended in the same way, the damage would be too small or
-  // too large to test anything.
+  // Some files must be decoded and some must fail. Otherwise the damage is too large or too small to test anything.
   expect(endings).toContain('decoded')
   expect(endings).toContain('INVALID_MEDIA_FORMAT')
   const allowed = ['decoded', 'INVALID_MEDIA_FORMAT', 'DURATION_TOO_LONG', 'PROCESSING_ERROR']

@@ -1,4 +1,4 @@
-// Inspects and decodes damaged files, as a job does, and returns the outcome of each file.
+// Inspects and decodes damaged files, as a job does.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,16 +20,16 @@ export type Outcome = {
 
 const signal = new AbortController().signal
 /**
- * Limits that are far above what a file of two seconds needs, even on a busy machine. A child process that reaches one
- * of these limits is considered to hang.
+ * Limits far above the needs of a file of two seconds, even on a busy machine. A child process that reaches a limit
+ * counts as hanging.
  */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
 const { durationMsMin, durationMsMax } = defaults
 const media = openMedia({ durationMsMin, durationMsMax, bounds })
 
 /**
- * Makes the damaged file with the given number, and inspects and decodes this file. Returns the outcome. Throws any
- * error that is not a JobFailure.
+ * Makes the damaged file with the given number, then inspects and decodes it. Throws any error that is not a
+ * JobFailure.
  */
 export async function tryMutant(number: number, folder: string): Promise<Outcome> {
   const { name, bytes } = mutant(number)
@@ -49,8 +49,8 @@ export async function tryMutant(number: number, folder: string): Promise<Outcome
 }
 
 /**
- * Inspects and decodes `count` damaged files, numbered from 0, two at a time. Returns the outcomes in the order in
- * which they end.
+ * Inspects and decodes `count` damaged files, numbered from 0, two at a time. Returns the outcomes in the order of
+ * their ends.
  */
 export async function tryMutants(count: number, folder: string): Promise<Outcome[]> {
   const outcomes: Outcome[] = []

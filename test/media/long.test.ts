@@ -1,7 +1,6 @@
-// Tests long MP4, CAF and AVI files. Such a file lists its packets in tables, in fragments or in an index, and FFmpeg
-// would read these lists into memory. The media program therefore reads the packets of long MP4 and CAF files itself,
-// and hides the index of long AVI files from FFmpeg. The results must be the same as with FFmpeg. Also tests FLV files
-// with large pictures and Matroska files with large attachments, which must not be kept in memory.
+// Tests the memory and the results of the media program for long files. FFmpeg would read the list of all packets of an
+// MP4, CAF or AVI file into memory. The media program avoids this. Its results must be the same as those of FFmpeg.
+// Large pictures in FLV files and large attachments in Matroska files must not be kept in memory either.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -80,21 +79,21 @@ const layouts: [string, Layout][] = [
 test.each(layouts)('a fragmented file with %s gives the same samples when it is long', async (_, layout) => {
   const file = readFileSync(fixture('aac.m4a'))
   const packets = packetsOf(file)
-  // If `defaults` is set, the file does not list the size of each packet, but contains one size that applies to all
-  // packets. The packets of aac.m4a have different sizes, so in this case all packets are copies of one packet.
+  // With `defaults`, the file contains one size for all packets. The packets of aac.m4a have different sizes, so all
+  // packets become copies of one packet.
   const heard = layout.defaults ? packets.fill(packets[20]!) : packets
   const short = write(fragmented(file, heard, 10, layout))
   const long = write(fragmented(file, heard, 10, { ...layout, padding: 1024 ** 2 }))
   expect(await inspect(long)).toEqual(await inspect(short))
   expect(await decodeAll(long)).toEqual(await decodeAll(short))
   if (layout.defaults || layout.gap) return
-  // A fragmented file does not say how many samples at its end are padding, so the last samples are not compared.
+  // A fragmented file does not say how many of its last samples are padding, so these samples are not compared.
   const whole = await decodeAll(fixture('aac.m4a'))
   expect((await decodeAll(long)).subarray(0, 31_900)).toEqual(whole.subarray(0, 31_900))
 })
 
-// For each of the following files of three hours, FFmpeg alone needs more memory than `small` allows. The table or the
-// fragments list at least 225,000 packets, and FFmpeg keeps 24 or 40 bytes for each of them.
+// Each of the next files lasts three hours and has at least 225,000 packets. FFmpeg keeps 24 or 40 bytes for each
+// packet, which is more than the memory limit of `small` allows.
 
 test('a fragmented recording of three hours takes as little memory as a short one', async () => {
   const file = readFileSync(fixture('aac.m4a'))
@@ -108,9 +107,9 @@ test('a fragmented recording of three hours takes as little memory as a short on
 })
 
 test('AC-3 in MP4, three hours, takes as little memory as a short file', async () => {
-  // The test file is a copy of h264-ac3.mp4 with changed tables. In the copy, all chunks of the sound track are at the
-  // same place: the last chunk of the original. This chunk begins at `offset` and has twelve packets. A packet lasts 48
-  // ms, so 225,000 packets last three hours. The first 8 ms are not played.
+  // The file is a copy of h264-ac3.mp4 with changed tables. All chunks of its sound track are at one place, the chunk
+  // of twelve packets at `offset`. A packet lasts 48 ms, so 225,000 packets last three hours. The first 8 ms are not
+  // played.
   const tables = {
     packets: 225_000,
     bytes: 192,
@@ -156,21 +155,21 @@ test('fragments of three hours after a table take as little memory as a short fi
 test('a CAF file gives the same samples when it is long', async () => {
   const file = readFileSync(fixture('aac.m4a'))
   const heard = packetsOf(file)
-  // 441 packets have 1024 samples each at 44,100 Hz, which are exactly 163,840 samples at 16,000 Hz. So if such a part
-  // is repeated, its decoded samples repeat too, except the noise that the AAC decoder adds.
+  // A part has 441 packets of 1024 samples at 44,100 Hz, which are exactly 163,840 samples at 16,000 Hz. When the part
+  // is repeated, its decoded samples repeat too. They differ only by the noise that the AAC decoder adds.
   const packets = Array.from({ length: 441 }, (_, i) => heard[i % heard.length]!)
   const part = 163_840
   const noise = 0.02
   const layout = { priming: 2112, remainder: 100, packets }
-  // FFmpeg itself reads the packet table of a CAF file with up to 65,536 packets. If a CAF file has more packets, the
-  // media program reads the table. 149 parts have 65,709 packets.
+  // FFmpeg reads the packet table of a CAF file with up to 65,536 packets. The media program reads a longer table. 149
+  // parts have 65,709 packets.
   const short = await decodeAll(write(repeatedCaf(file, 3, layout)))
   const long = await decodeAll(write(repeatedCaf(file, 149, layout)))
   expect(Buffer.compare(bytesOf(long.subarray(0, 2 * part)), bytesOf(short.subarray(0, 2 * part)))).toBe(0)
   expect(long.length).toBe(short.length + 146 * part)
   expect(short.findIndex(sample => Math.abs(sample) > 10 * noise)).toBeGreaterThan(0)
-  // The first two parts were compared above. The last part is compared with the last part of the short file, and each
-  // other part with the second part of the short file.
+  // The first two parts were compared above. The last parts of both files are compared here. Each part between is
+  // compared with the second part of the short file.
   let most = 0
   for (let at = 2 * part; at < long.length; at++) {
     const parts = Math.min(146, Math.floor(at / part) - 1)
@@ -218,8 +217,8 @@ test('a damaged fragment gives the same result in a long file', async () => {
     const byte = random.below(30) - 4
     const bit = 1 << random.below(8)
     const damage = (padding: number) => {
-      // The padding is a box of its own. With a `padding` of 0, the file still has this box, with an empty content. The
-      // files with and without padding therefore have the same boxes.
+      // The padding is a box. With a `padding` of 0, the box is empty, but it exists. Both files therefore have the
+      // same boxes.
       const bytes = fragmented(file, packets, 10, { ...layout, padding })
       const at = bytes.lastIndexOf(type, -1, 'latin1') + byte
       bytes[at] = bytes[at]! ^ bit
@@ -258,8 +257,8 @@ function bytesOf(samples: Float32Array): Uint8Array {
 }
 
 /**
- * Inspects and decodes a file. Returns two values: the inspected duration, and the number of decoded samples. If the
- * inspection fails, the first value is its error code. If the decoding fails, the second value is its error code.
+ * Inspects and decodes a file. Returns the inspected duration and the number of decoded samples. An error code replaces
+ * each value whose step failed.
  */
 async function outcome(path: string): Promise<unknown[]> {
   const codeOf = (error: unknown) => (error instanceof JobFailure ? error.code : Promise.reject(error))
@@ -280,8 +279,8 @@ test('the index of a long AVI file is not read into memory', async () => {
   const sorted = write(repeatedAvi(file, 100, 50))
   const unsorted = write(repeatedAvi(file, 100, 50, false))
   expect(await peakAfterOpening(sorted)).toBeLessThan(6 * MB)
-  // A sorted index lists the packets in their order in the file. FFmpeg does not need such an index, so the media
-  // program hides it from FFmpeg. The index of `unsorted` is not sorted, so FFmpeg reads this index into memory.
+  // A sorted index lists the packets in their order in the file. The media program hides a sorted index from FFmpeg,
+  // which does not need it. FFmpeg reads the unsorted index into memory.
   expect(await peakAfterOpening(unsorted)).toBeGreaterThan(10 * MB)
   expect(await inspect(sorted)).toEqual(await inspect(unsorted))
 })
@@ -321,14 +320,14 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
 })
 
 /**
- * Returns the peak memory of the media program from its start to its first samples, in bytes. The media program writes
- * into a named pipe, of which only the first 32 KB are read. The buffer of the pipe takes 64 KB more. The media program
- * then waits before it writes further samples, and its memory is measured meanwhile.
+ * Returns the peak memory of the media program from its start to its first samples, in bytes. The program writes its
+ * samples into a named pipe, of which only 32 KB are read. When the pipe is full, the program waits, and its memory is
+ * measured.
  */
 async function peakAfterOpening(path: string): Promise<number> {
   const pipe = join(temporaryFolder(), 'samples')
   Bun.spawnSync(['mkfifo', pipe])
-  // While a handle for reading is open, a handle for writing can be opened and used.
+  // A named pipe can be opened for writing only while a reader has it open.
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
   const order = { operation: 'decode', parent: process.pid, durationMsMax, channel: 0 } as const
   const args = argumentsOf({ ...order, openCpuMs: 20_000, cpuMs: 20_000, memoryBytes: 200 * MB, ...bounds })

@@ -1,42 +1,38 @@
-// Makes Matroska files with parts that the fixtures do not have.
+// Makes Matroska files with features that the fixtures lack.
 
 const firstCluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75])
 
 /**
- * Returns the file with an attachment before its first cluster, which contains the first packets. The header of the
- * given file must not contain the length of the file, because the attachment would make this length wrong.
+ * Returns the file with an attachment before its first cluster (its first packets). The header of the given file must
+ * not state the length of the file, which the attachment changes.
  */
 export function withAttachment(file: Buffer, bytes: number): Buffer {
   const at = file.indexOf(firstCluster)
   return Buffer.concat([file.subarray(0, at), attachment(bytes), file.subarray(at)])
 }
 
-/** The arrangement of the parts of a file that `withEncodings` writes. */
+/** The structure of a file that `withEncodings` writes. */
 interface Arrangement {
-  /** The number of subtitle tracks before the track of sound. They have no subtitles. */
+  /** The number of empty subtitle tracks before the track of sound. */
   subtitles?: number
-  /**
-   * If true, the sizes of the segment and of the cluster are unknown, as in a recording that is written to a stream.
-   */
+  /** If true, the segment and the cluster have an unknown size, as in a live recording. */
   isStreamed?: boolean
   /** If true, there is unused space between the header of the file and the segment. */
   hasGap?: boolean
   /** If true, each encoding of the track is in an element ContentEncodings of its own. */
   isSplit?: boolean
   /**
-   * If given, the tracks and the attachment come after the cluster, and the segment begins with a list of positions
-   * (the Matroska element SeekHead). `in the first list`: this list has the positions of the tracks and of the
-   * attachment. `in another list`: this list has only the position of a second list, which comes after the cluster and
-   * has the positions of the tracks and of the attachment.
+   * If given, the tracks and the attachment come after the cluster. The segment begins with a list of positions (the
+   * element SeekHead). `in the first list`: this list has the positions of the tracks and of the attachment. `in
+   * another list`: this list has only the position of a second list, which has those positions.
    */
   behind?: 'in the first list' | 'in another list'
   attachmentBytes?: number
 }
 
 /**
- * Returns a Matroska file with one track of uncompressed sound: 16-bit samples at 16 kHz, a tenth of a second in each
- * packet. `encodings` are the contents of the elements ContentEncoding of the track. `encode` is applied to each
- * packet.
+ * Returns a Matroska file with one track of 16-bit samples at 16 kHz. Each packet has a tenth of a second. `encodings`
+ * are the contents of the track's elements ContentEncoding. `encode` is applied to each packet.
  */
 export function withEncodings(
   samples: Float32Array,
@@ -49,7 +45,7 @@ export function withEncodings(
   const packetMs = 100
   const packetBytes = (2 * 16_000 * packetMs) / 1000
   const blocks = Array.from({ length: Math.ceil(bytes.length / packetBytes) }, (_, i) => {
-    // The number of the track, the time in milliseconds, and the flags of a packet that needs no other packet.
+    // The track number, the time in milliseconds, and the flags of a key frame.
     const head = Buffer.from([0x81, 0, 0, 0x80])
     head.writeInt16BE(i * packetMs, 1)
     return element('a3', head, encode(bytes.subarray(i * packetBytes, (i + 1) * packetBytes)))
@@ -71,7 +67,7 @@ export function withEncodings(
   ])
 }
 
-/** The times in the file are in milliseconds. */
+/** Describes a file whose times are in milliseconds. */
 const fileInfo = element('1549a966', element('2ad7b1', Buffer.from([0x0f, 0x42, 0x40])))
 
 /** Returns the description of a track of 16-bit samples at 16 kHz, with the given elements at its end. */
@@ -93,10 +89,13 @@ function pcmOf(samples: Float32Array): Buffer {
   return Buffer.from(Int16Array.from(samples, sample => Math.round(sample * 32_767)).buffer)
 }
 
-/** A packet that begins at `atMs`, and has the length `lengthMs` according to the file. */
+/**
+ * A packet that begins at `atMs`. The file states the length `lengthMs` for the packet, which may differ from its
+ * sound.
+ */
 type Packet = { atMs: number; lengthMs: number; samples: Float32Array }
 
-/** Returns a Matroska file of uncompressed sound at 16 kHz. The times of its packets may differ from their sound. */
+/** Returns a Matroska file of uncompressed sound at 16 kHz. */
 export function withTimes(packets: Packet[]): Buffer {
   const clusters = packets.map(({ atMs, lengthMs, samples }) => {
     const block = element('a1', Buffer.from([0x81, 0, 0, 0x80]), pcmOf(samples))
@@ -119,8 +118,9 @@ function number(value: number): Buffer {
 }
 
 /**
- * Returns the parts of a segment. The first part is a list, and the parts `last` follow the cluster. The list names
- * `last`. If `hasOtherList` is true, the list names a second list behind the cluster, and the second list names `last`.
+ * Returns the elements of a segment, with a list of positions first. The elements `last` come at the end. The list has
+ * the positions of `last`. If `hasOtherList` is true, a second list after the cluster has these positions, and the
+ * first list has only the position of the second list.
  */
 function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[] {
   const list = (parts: Buffer[], from: number) => {
@@ -132,14 +132,15 @@ function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[
     return element('114d9b74', ...entries)
   }
   const sum = (parts: Buffer[]) => parts.reduce((bytes, part) => bytes + part.length, 0)
-  // The length of a list depends only on the number of its parts, because all numbers in a list have the same length.
+  // All numbers in a list have the same length. The length of a list therefore depends only on the number of its
+  // entries.
   const named = hasOtherList ? [list(last, 0)] : last
   const from = list(named, 0).length + fileInfo.length + cluster.length
   const other = hasOtherList ? [list(last, from + named[0]!.length)] : []
   return [list(hasOtherList ? other : last, from), fileInfo, cluster, ...other, ...last]
 }
 
-/** Returns a subtitle track with as many elements as a program for editing writes. */
+/** Returns a subtitle track with as many elements as a video editing program writes. */
 function subtitle(number: number): Buffer {
   const flags = ['b9', '88', '55aa', '55ab', '55ac', '55ae', '55af', '9c', '6de7', '55ee', 'aa']
   return element(
@@ -167,14 +168,14 @@ function attachment(bytes: number): Buffer {
 }
 
 /**
- * Returns the content of an element ContentEncoding: the packets are compressed. `kind` is 0 for zlib, 1 for bzlib, and
- * 3 for header stripping. `settings` has the bytes that header stripping removes from the start of each packet.
+ * Returns the content of an element ContentEncoding for compressed packets. `kind` is 0 for zlib, 1 for bzlib, and 3
+ * for header stripping. Header stripping removes the bytes `settings` from the start of each packet.
  */
 export function compression(kind: number, settings = Buffer.alloc(0)): Buffer {
   return element('5034', element('4254', Buffer.from([kind])), element('4255', settings))
 }
 
-/** Returns the content of an element ContentEncoding: the packets are encrypted with AES. */
+/** Returns the content of an element ContentEncoding for packets that are encrypted with AES. */
 export function encryption(keyId: Buffer): Buffer {
   return Buffer.concat([
     element('5033', Buffer.from([1])),
@@ -182,7 +183,7 @@ export function encryption(keyId: Buffer): Buffer {
   ])
 }
 
-/** Returns a Matroska element. The size of the element is written as a number of eight bytes. */
+/** Returns a Matroska element. The size of the element is written in eight bytes. */
 function element(id: string, ...contents: Buffer[]): Buffer {
   const content = Buffer.concat(contents)
   const size = Buffer.alloc(8)
@@ -191,7 +192,9 @@ function element(id: string, ...contents: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(id, 'hex'), size, content])
 }
 
-/** Returns a Matroska element of unknown size: it ends where the next element of its kind begins, or the file ends. */
+/**
+ * Returns a Matroska element of unknown size. The next element of its kind, or the end of the file, ends the element.
+ */
 function streamed(id: string, ...contents: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(id, 'hex'), Buffer.from('01ffffffffffffff', 'hex'), ...contents])
 }

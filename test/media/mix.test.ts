@@ -1,4 +1,4 @@
-// Tests how the two channels of a stereo file are mixed to one channel, and that one channel can be decoded alone.
+// Tests that the two channels of a stereo file are mixed to one channel, and that one channel can be decoded alone.
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { runCheck } from './checks.ts'
 import { forever } from './files.ts'
 import { floatWav } from './wav.ts'
 
-/** Mixes two channels to one channel with the code of the media program. Returns the samples of this channel. */
+/** Mixes two channels to one channel with the code of the media program. Returns the mixed samples. */
 function mixed(left: Float32Array, right: Float32Array): number[] {
   const pairs = Float32Array.from([...left].flatMap((sample, at) => [sample, right[at] ?? 0]))
   const output = runCheck(['mix'], new Uint8Array(pairs.buffer))
@@ -51,7 +51,7 @@ test('one channel of a file can be decoded alone', async () => {
   writeFileSync(path, floatWav([speech, silence]))
   expect(near(await channelOf(path, 1), speech)).toBe(0)
   expect(near(await channelOf(path, 2), silence)).toBe(0)
-  // The file has only two channels. If a third channel is requested, the decoder returns silence.
+  // The file has only two channels. For a third channel, the decoder returns silence.
   expect(near(await channelOf(path, 3), silence)).toBe(0)
 })
 

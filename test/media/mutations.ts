@@ -1,5 +1,5 @@
-// Makes damaged copies of the media files in test/fixtures/media. The number of a copy is the seed of the random
-// damage, so that the copy is the same on every machine.
+// Makes damaged copies of the media files in test/fixtures/media. The number of a copy is the seed of its random
+// damage, so the copy is the same on every machine.
 
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -11,8 +11,8 @@ import { mediaFixtures } from './fixtures.ts'
 export type Mutant = { name: string; bytes: Uint8Array }
 
 /**
- * Returns the damaged file with the number `number`. Successive numbers have different file extensions. The next kind
- * of damage is used when each extension has had one file.
+ * Returns the damaged file with this number. Successive numbers have different file extensions. After each extension
+ * has had one file, the next kind of damage follows.
  */
 export function mutant(number: number): Mutant {
   const random = seeded(number * 0x9e3779b1)
@@ -28,9 +28,9 @@ export function mutant(number: number): Mutant {
 
 type Damage = (bytes: Uint8Array, random: Random) => Uint8Array
 
-/** The number of bytes at the start of a file that count as the header of the container. */
+/** The number of bytes at the start of a file that count as its header. */
 const headBytes = 512
-/** Extreme values of lengths, counts and times, which often reveal errors. */
+/** Extreme lengths, counts and times, which often reveal errors. */
 const edgeValues = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]
 
 const kinds: Record<string, Damage> = {

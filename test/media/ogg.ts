@@ -2,7 +2,9 @@
 
 const headBytes = 27
 
-/** Returns the file with another serial number. Each stream of a chain has a serial number of its own. */
+/**
+ * Returns the file with another serial number. In a file with several streams, each stream has its own serial number.
+ */
 export function withSerial(file: Buffer, serial: number): Buffer {
   const changed = Buffer.from(file)
   for (let at = 0; at < changed.length; ) {
@@ -15,14 +17,14 @@ export function withSerial(file: Buffer, serial: number): Buffer {
   return changed
 }
 
-/** Returns the size of the page at the offset `at`. The header ends with the sizes of the segments of the page. */
+/** Returns the size of the page at the offset `at`. The sizes of the page's segments are at the end of its header. */
 function pageBytes(file: Buffer, at: number): number {
   const segments = file.readUInt8(at + 26)
   const sizes = file.subarray(at + headBytes, at + headBytes + segments)
   return headBytes + segments + sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Returns the CRC of a page: 32 bits, with the highest bit first. It is not the CRC of zlib. */
+/** Returns the 32-bit CRC of a page, with the highest bit first. zlib's CRC is a different one. */
 function checksum(page: Buffer): number {
   let sum = 0
   for (const byte of page) {

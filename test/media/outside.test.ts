@@ -1,5 +1,5 @@
 // Tests media that name other files and addresses, such as playlists and manifests. The media child process must open
-// none of these files and addresses.
+// none of them.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -81,9 +81,8 @@ test('a film with its sound in another file has no audio track', async () => {
 const parents = ['moov', 'trak', 'mdia', 'minf', 'dinf']
 
 /**
- * Returns a copy of the QuickTime file `film`. The tracks of the copy refer to the file `path` for their sound and
- * pictures. In a QuickTime file, a data reference names the file with the data of a track. In the copy, each data
- * reference is an alias record, which is a link to `path`.
+ * Returns a copy of the QuickTime file `film`. In a QuickTime file, a data reference names the file with the data of a
+ * track. In the copy, each data reference is a link to `path` (an alias record).
  */
 function referring(film: Buffer, path: string): Buffer {
   const boxes: Buffer[] = []
@@ -105,9 +104,8 @@ function boxOf(type: string, body: Buffer): Buffer {
 }
 
 /**
- * Returns an alias record of QuickTime, a link to the file `path`. The record starts with a version, flags, and 150
- * bytes for the volume and the filename. Here these 150 bytes are zeros. An entry of type 2, which contains the path,
- * follows.
+ * Returns an alias record of QuickTime, which is a link to the file `path`. The record starts with a version, flags,
+ * and 150 bytes for the volume and the filename (here zeros). An entry of type 2 with the path follows.
  */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`

@@ -1,10 +1,10 @@
-// Finds the child processes of a process in /proc, and checks whether a process is running.
+// Finds child processes in /proc, and checks whether a process is running.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /**
  * Returns the process ids of the children of a process. The kernel lists the children of each thread. If a thread ends
- * before its list is read, another thread gets its children, so all lists are read again.
+ * early, another thread gets its children, and all lists are read again.
  */
 export function childrenOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`)
@@ -23,8 +23,8 @@ export function childrenOf(pid: number): number[] {
 }
 
 /**
- * Returns a function that lists the child processes that this process has started since this call, zombies too. Another
- * test file of this process may have left child processes that are still ending.
+ * Returns a function that lists the child processes that this process has started since the call, zombies too. Child
+ * processes from before the call are left out.
  */
 export function watchChildren(): () => number[] {
   const earlier = new Set(childrenOf(process.pid))
@@ -32,6 +32,6 @@ export function watchChildren(): () => number[] {
 }
 
 export function isRunning(pid: number): boolean {
-  // A process that has ended stays a zombie until another process reads its exit status. A zombie is not running.
+  // A process that has ended stays a zombie until its parent reads its exit status.
   return existsSync(`/proc/${pid}`) && !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 }

@@ -1,5 +1,5 @@
-// Tests the error codes and the messages for media files that are refused. Also tests files that are damaged or too
-// loud, but are decoded.
+// Tests the error codes and messages for media files that are refused. Also tests damaged and too loud files that are
+// decoded.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -63,7 +63,8 @@ test('more channels than FFmpeg can mix are refused before a job is charged', as
 })
 
 test('a disk that cannot be read is not the end of the file', async () => {
-  // No memory of a process is at address 0, so the first read of this file fails with the error of a broken disk (EIO).
+  // No memory of a process is at address 0. The first read of this file therefore fails with the error of a broken disk
+  // (EIO).
   expect(await failureOf(inspect('/proc/self/mem'))).toMatchObject({ code: 'PROCESSING_ERROR' })
 })
 
@@ -92,8 +93,7 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
     // Every channel has the same sine wave with the peak 1, so the mix must be this sine wave. Its level (root mean
-    // square) is the square root of 1/2. A sum of the channels that is cut off at 1 (clipped) would have a higher
-    // level.
+    // square) is the square root of 1/2. A clipped sum of the channels has a higher level.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )
@@ -106,7 +106,7 @@ test('samples that are NaN, infinite or too large are decoded to values from -1 
     (_, i) => [Number.NaN, Infinity, -1e30, 0][i % 4]!,
   )
   const header = Buffer.from(readFileSync(fixture('pcm.wav')).subarray(0, 44))
-  // In a WAV file, the format number 3 means samples of 32-bit floats.
+  // In a WAV file, the format number 3 means 32-bit floats.
   header.writeUInt16LE(3, 20)
   header.writeUInt32LE(sampleRate, 24)
   header.writeUInt32LE(4 * sampleRate, 28)
@@ -123,8 +123,8 @@ test('damage in the middle becomes silence, and the later sound keeps its time',
   const folder = temporaryFolder()
   const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
-  // Overwrites packets 45 to 59 of the 108 packets of the file. Each packet has 188 bytes. The overwritten packets
-  // contain the end of the first tone and most of the second tone.
+  // Overwrites packets 45 to 59 of the 108 packets of the file. A packet has 188 bytes. These packets contain the end
+  // of the first tone and most of the second tone.
   bytes.fill(0, 188 * 45, 188 * 60)
   writeFileSync(path, bytes)
   const samples = await decodeAll(path)
@@ -139,8 +139,8 @@ const garbage = [
 test.each(garbage)('packets that cannot be decoded are refused early: $name', async ({ head, byte }) => {
   const path = join(temporaryFolder(), 'garbage.m4a')
   writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.alloc(32 * 1024 ** 2, byte)]))
-  // Decoding the whole file would take minutes. The media program must refuse the file after a limited number of
-  // damaged packets. Otherwise the limit of 10 s of CPU time would end the media program, with another error.
+  // Decoding the whole file would take minutes. The media program must stop after a limited number of damaged packets.
+  // If it reached the limit of 10 s of CPU time, it would fail with another error.
   const strict = openMedia({ ...defaults, bounds: { ...bounds, cpuMs: 10_000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
     code: 'INVALID_MEDIA_FORMAT',
@@ -150,7 +150,7 @@ test.each(garbage)('packets that cannot be decoded are refused early: $name', as
 
 test('a file that takes too long to open is refused', async () => {
   const path = join(temporaryFolder(), 'tags.mp3')
-  // FFmpeg compares the name of each tag with the names of all previous tags, so 30,000 tags take about a minute.
+  // FFmpeg compares the name of each tag with all previous names, so 30,000 tags take about a minute.
   writeFileSync(path, Buffer.concat([id3(30_000), readFileSync(fixture('cbr.mp3'))]))
   const strict = openMedia({ ...defaults, bounds: { ...bounds, openCpuMs: 1000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({

@@ -1,5 +1,5 @@
-// Tests the times of decoded sound. If a player plays a sound at 12:34, this sound must also be at 12:34 in the decoded
-// samples, for all kinds of timestamps in the file.
+// Tests the times of decoded sound, for all kinds of timestamps. A sound that a player plays at 12:34 must be at 12:34
+// in the decoded samples.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,9 +12,8 @@ import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 setDefaultTimeout(patienceMs)
 
 /**
- * Returns the tones of a file that contains the tune (the fixed sequence of tones in most test files) twice, one after
- * the other. `seconds` is the time at which the second tune starts. This time is the length of a tune (2 s), or longer
- * if the encoder adds a delay.
+ * Returns the tones of a file that contains the tune (the fixed sequence of tones) twice. `seconds` is the start of the
+ * second tune: 2 s, or more if the encoder adds a delay.
  */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 

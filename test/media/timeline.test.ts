@@ -1,6 +1,5 @@
-// Tests where sound is placed on the timeline of a file. Each case lists the spans of sound that the timeline receives.
-// For each span, it lists the silence that must be inserted before the span, and the sound that must be cut from its
-// start.
+// Tests where decoded sound is placed in time. Each case lists the spans of sound that the timeline receives. For each
+// span, `lines` has the inserted silence and the removed sound.
 
 import { describe, expect, test } from 'bun:test'
 import { runCheck } from './checks.ts'
@@ -8,13 +7,13 @@ import { runCheck } from './checks.ts'
 const second = 16_000
 
 /**
- * An input span of sound, in seconds. `start` is null if the span has no timestamp. `lost` means that data before the
- * span was lost.
+ * An input span of sound, in seconds. `start` is null if the span has no timestamp. With `lost`, data before the span
+ * was lost.
  */
 type Entry = [start: number | null, length: number, lost?: 'lost']
 /**
- * The expected result for one input span, in seconds: the silence that is inserted before the span, and the sound that
- * is cut from its start.
+ * The expected result for one input span, in seconds: the silence inserted before the span, and the sound cut from its
+ * start.
  */
 type Line = [silence: number, skip: number]
 
@@ -312,9 +311,9 @@ describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) =
 })
 
 /**
- * Sends commands to the timeline, which is the part of the media program that decides at which time decoded sound is
- * placed. Returns a line for each span of sound: the silence that is inserted before the span, and the sound that is
- * cut from its start. Also returns the end of the timeline. All times are in seconds.
+ * Sends commands to the timeline, the part of the media program that decides when decoded sound is placed. Returns a
+ * line for each span of sound: the silence inserted before the span, and the sound cut from its start. `end` is the end
+ * of the timeline. All times are in seconds.
  */
 function placementsOf(commands: string[], clockRestarts = false): { lines: Line[]; end: number } {
   const input = Buffer.from(commands.map(command => `${command}\n`).join(''))

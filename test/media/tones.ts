@@ -1,14 +1,12 @@
-// Finds the tones of the media files in test/fixtures/media after decoding, and compares their times with the right
-// times.
+// Finds the tones in decoded test files, and compares their times with the right times.
 
 import { expect } from 'bun:test'
 
 export const sampleRate = 16_000
 
 /**
- * A part of a test file with one tone. `from` and `to` are the start and the end of this part in seconds. `hertz` is
- * the frequency of the tone, or 0 for silence. The values must be those in fixtures/media/make.sh, which makes the test
- * files.
+ * A span of a test file with one tone. `from` and `to` are in seconds. `hertz` is the frequency of the tone, or 0 for
+ * silence. fixtures/media/make.sh makes the test files with the same values.
  */
 export type Segment = { from: number; to: number; hertz: number }
 
@@ -30,14 +28,12 @@ const windowSeconds = 0.02
 const stepSeconds = 0.005
 const tones = [400, 700, 1000]
 /**
- * A sound whose root mean square is below this value counts as silence. The tones have a root mean square of 0.35. The
- * limit is above 0, because a codec adds faint sound before and after a tone.
+ * A sound with a lower root mean square counts as silence. The tones have a root mean square of 0.35. The limit is
+ * above 0, because a codec adds faint sound before and after a tone.
  */
 const audible = 0.05
 
-/**
- * Checks that each segment contains its tone. The first and the last `slack` seconds of a segment are not checked.
- */
+/** Checks that each segment contains its tone, except in its first and last `slack` seconds. */
 export function expectTune(samples: Float32Array, segments: Segment[], slack = 0.03): void {
   const wrong: string[] = []
   for (const { from, to, hertz } of segments) {
@@ -50,8 +46,8 @@ export function expectTune(samples: Float32Array, segments: Segment[], slack = 0
 }
 
 /**
- * Compares the three frequencies of the test files in a window of 20 ms that starts at `seconds`. Returns the loudest
- * frequency in Hz, or 0 if the window is silent.
+ * Returns the loudest of the frequencies `tones` in a window of 20 ms that starts at `seconds`, in Hz. Returns 0 if the
+ * window is silent.
  */
 export function toneAt(samples: Float32Array, seconds: number): number {
   const from = Math.round(seconds * sampleRate)

@@ -35,8 +35,8 @@ test('of a part of a DVD, the track with the lowest number is decoded, even if a
   const other = Buffer.from(
     film.subarray(sound - (sound % packBytes), sound - (sound % packBytes) + packBytes),
   )
-  // The number of the track follows the header of the packet. The header has nine bytes, and then as many bytes as its
-  // ninth byte says.
+  // The track number follows the packet header. The header has nine bytes, and then as many bytes as its ninth byte
+  // says.
   const number = (sound % packBytes) + 9 + film.readUInt8(sound + 8)
   expect(other.readUInt8(number)).toBe(0x80)
   other.writeUInt8(0x81, number)

@@ -1,15 +1,15 @@
-// Writes WAV files of 32-bit floats, with the sample rate of the decoder's output.
+// Writes WAV files of 32-bit floats at the sample rate of the decoder.
 
 import { wavHeader } from '../support/sound.ts'
 import { sampleRate } from './tones.ts'
 
 const float = 3
 const extensible = 0xfffe
-/** The end of the extensible header: it says that the samples are floats. */
+/** The end of the extensible header, which says that the samples are floats. */
 const floatKind = Buffer.from('0300000000001000800000aa00389b71', 'hex')
 
 /**
- * Builds a WAV file. `mask` names the loudspeaker of each channel, as in Microsoft's extensible header. Without it, the
+ * Builds a WAV file. `mask` names the loudspeaker of each channel in Microsoft's extensible header. Without `mask`, the
  * file has the plain header, which names no loudspeakers.
  */
 export function floatWav(channels: Float32Array[], mask?: number): Buffer {

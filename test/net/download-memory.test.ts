@@ -41,8 +41,8 @@ function stream(bytes: number): Scene {
 }
 
 /**
- * Returns a function with which the test server answers a request: it sends zeros in the gzip format. `level` is the
- * compression level. At level 0, the data is not compressed.
+ * Returns a handler of the test server that sends gzip data made of zeros. Compression level 0 stores the data
+ * uncompressed.
  */
 function packed(level: number): Scene {
   return socket => {

@@ -229,8 +229,8 @@ const refusals: Record<string, Refusal> = {
 
 test.each(Object.entries(refusals))('%s ends the download with a cause', async (_, [scene, code, cause]) => {
   const server = await serve({ '/a': scene })
-  // `stallMs` is short only for the servers that stall. The other servers may answer late on a busy machine, and a
-  // short `stallMs` would count this as a stall. For the interrupted page, the client waits `stallMs` for more bytes.
+  // `stallMs` is short only where a stall is expected. On a busy machine, any server may answer late, and a short
+  // `stallMs` would count this delay as a stall.
   const stallMs = `${cause}`.includes('stalled') ? 50 : 3000
   const failure = await failureOf(take(server.url('/a'), { bytesMax: 1_000_000, stallMs }))
   expect(failure).toMatchObject({ code, message: expect.stringMatching(cause) })
@@ -322,8 +322,8 @@ test.each([
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-// When a connection breaks, bytes that the client has not read yet are lost. A test therefore cannot know the exact
-// offset at which the download continues.
+// When a connection breaks, the client loses bytes that it has not read yet. The exact offset at which the download
+// continues is therefore unknown.
 test.each([
   ['its ETag', { ETag: '"v1"' }, '"v1"'],
   [
@@ -349,8 +349,8 @@ const chunked = { 'Transfer-Encoding': 'chunked' }
 const version = { ETag: '"v1"' }
 
 /**
- * Returns a server that cuts off its first response, which has an ETag and the given headers. Its later responses begin
- * at the offset of the request and have no ETag. If this offset is above 0, their Content-Range has the size `total`.
+ * Returns a server that cuts off its first response, which has an ETag and the given headers. Later responses begin at
+ * the requested offset and have no ETag. In a Content-Range header, the size of the file is `total`.
  */
 function interruptedOnce(headers: Record<string, string | number>, total: string): Scene {
   return (socket, request, nth) => {
@@ -416,7 +416,7 @@ test('a file that changed between two attempts is downloaded again, never mixed'
     nth === 1
       ? cut(socket, head(200, { 'Content-Length': media.length, ETag: '"v1"' }), media.subarray(0, 90_000))
       : answer(socket, 200, { ETag: '"v2"' }, other)
-  // A faulty server. It ignores the header If-Range and sends the second part of another file.
+  // A faulty server: it ignores the header If-Range and sends the second part of another file.
   const careless: Scene = (socket, request, nth) => {
     if (nth === 1) return honest(socket, request, nth)
     return ranged({ ETag: '"v2"' }, () => other.length, other)(socket, request, nth)
@@ -603,8 +603,8 @@ test('an abort rejects at once with its reason, and leaves no file', async () =>
 })
 
 /**
- * Downloads the file that `scene` sends, at `rate` bytes a second. Returns the number of received bytes. The clock is
- * simulated: it advances whenever bytes are received.
+ * Downloads from `scene` at `rate` bytes a second. Returns the number of received bytes. The received bytes advance the
+ * simulated clock.
  */
 async function takeAtRate(rate: number, scene: Scene): Promise<number> {
   const server = await serve({ '/a': scene })
@@ -673,8 +673,8 @@ function body(type: string | undefined, content: string | Uint8Array): Scene {
 }
 
 /**
- * A correct server that supports range requests. It closes each connection at the offset that the function `until`
- * returns. `nth` is the number of the request, and `from` is the offset of the first byte that the request asks for.
+ * A correct server that supports range requests. `until` returns the offset at which the server closes the connection.
+ * `nth` is the number of the request, and `from` is the offset of the first requested byte.
  */
 function ranged(
   headers: Record<string, string>,
@@ -693,10 +693,7 @@ function ranged(
   }
 }
 
-/**
- * Returns a function for the parameter `until` of `ranged`. With this function, the server closes each connection after
- * `bytes` bytes.
- */
+/** Returns a function `until` for `ranged`. The server then closes each connection after `bytes` bytes. */
 function cutAt(bytes: number): (nth: number, from: number) => number {
   return (_, from) => from + bytes
 }
@@ -711,8 +708,8 @@ function asked({ headers }: Request): [string | undefined, string | undefined] {
 }
 
 /**
- * Returns random bytes that depend only on the seed. The function makes four bytes at a time by Xorshift, because some
- * tests need megabytes.
+ * Returns random bytes that depend only on the seed. Xorshift makes four bytes at a time, because some tests need
+ * megabytes.
  */
 function randomBytes(length: number, seed: number): Buffer {
   let state = seed

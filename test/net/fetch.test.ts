@@ -52,7 +52,7 @@ test('a name whose address becomes private between two hops gets no second conne
 
 test('of several addresses only those that may be reached are tried, one after another', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
-  // A server listens only at 127.0.0.1. The first request may use 127.9.9.9 and 127.0.0.1, the second one only
+  // The server listens only at 127.0.0.1. The first request may use 127.9.9.9 and 127.0.0.1, the second one only
   // 127.9.9.9, and the third one no address.
   const resolve = async () => ['127.0.0.2', '127.9.9.9', '127.0.0.1']
 
@@ -263,12 +263,12 @@ const bodies: Record<string, [Scene, string]> = {
 
 test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
   const server = await serve({ '/a': scene })
-  // `stallMs` is short only for the bodies that stall. The end of another body may come late on a busy machine, and a
-  // short `stallMs` would count this as a stall.
+  // `stallMs` is short only where a stall is expected. On a busy machine, any body may end late, and a short `stallMs`
+  // would count this delay as a stall.
   const stallMs = end === 'stalled' ? 100 : 10_000
   const result = await get(server.url('/a'), {}, { stallMs })
   expect(result).toMatchObject({ end })
-  // Bytes of the body may be lost when a connection breaks, so the text is compared only if the body is complete.
+  // When a connection breaks, bytes of the body may be lost. Only the text of a complete body is compared.
   if (end === 'complete') expect(result).toMatchObject({ text: 'abc' })
   await untilClosed(server)
 })

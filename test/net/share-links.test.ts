@@ -58,7 +58,7 @@ test.each([
     'https://huggingface.co/datasets/ana/talks/blob/main/b.wav',
     'https://huggingface.co/datasets/ana/talks/resolve/main/b.wav',
   ],
-  // These addresses only look similar to share links. They must stay unchanged.
+  // These addresses only look similar to share links, and stay unchanged.
   ['https://example.com/s/abc/talk.mp3?dl=0', 'https://example.com/s/abc/talk.mp3?dl=0'],
   ['https://notdropbox.com/s/abc/talk.mp3?dl=0', 'https://notdropbox.com/s/abc/talk.mp3?dl=0'],
   ['https://www.dropbox.com.evil.test/s/a/b?dl=0', 'https://www.dropbox.com.evil.test/s/a/b?dl=0'],
@@ -72,8 +72,7 @@ test.each([
 ])('%s is read from %s', (share, direct) => {
   const found = directAddress(new URL(share))
   expect(String(found)).toBe(direct)
-  // The download applies `directAddress` again after each redirect. An address that leads directly to a file must
-  // therefore stay unchanged.
+  // The download calls `directAddress` again after each redirect, so a direct address must stay unchanged.
   expect(String(directAddress(new URL(direct)))).toBe(direct)
 })
 

@@ -1,6 +1,5 @@
-// Compares the built program with the program that runs from source. One program has a copy of the data folder of the
-// other, and both get the same requests. Their responses must be equal, except for values that differ between two
-// processes, such as dates and new ids (see `masked`).
+// Compares the built program with the program that runs from source. Both get the same data and the same requests.
+// Their responses must be equal, except for values that differ between two processes (see `masked`).
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
@@ -38,8 +37,8 @@ test('the built program answers every request as the source does', async () => {
     }
     expect(differing).toEqual([])
     const possible = Object.values(requestErrors).map(({ status }) => status)
-    // Statuses that cannot occur in this test, with the reasons. 408: each body is sent at once. 429: rate limits are
-    // off. 500: no part of the program fails. 507: the disk has free space.
+    // Statuses that cannot occur in this test. 408: each body is sent at once. 429: rate limits are off. 500: no part
+    // of the program fails. 507: the disk has free space.
     const absent: number[] = [408, 429, 500, 507]
     expect(possible.filter(status => !absent.includes(status) && !statuses.has(status))).toEqual([])
   } finally {
@@ -47,7 +46,7 @@ test('the built program answers every request as the source does', async () => {
   }
 }, 120_000)
 
-/** Creates a data folder with jobs and uploads in several states. A service creates the jobs and is then stopped. */
+/** Creates a data folder with jobs and uploads in several states. No server runs on it afterwards. */
 async function filledFolder() {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, program: null })
   const ana = service.account('ana')
@@ -83,8 +82,8 @@ async function filledFolder() {
 }
 
 /**
- * Replaces the parts of a response that differ between two processes. These parts are dates, ids that the process
- * created, request ids, signatures, and the start time of the process, which `GET /v1/models` returns as `created`.
+ * Replaces the parts of a response that differ between two processes: dates, new ids, request ids, signatures, and the
+ * start time of the process (`created`).
  */
 function masked(answer: string, { ids }: Existing): string {
   return answer

@@ -1,4 +1,4 @@
-// Tests the built program. If this machine allows it, some tests run the program in a sandbox with only glibc and no
+// Tests the built program. Where the machine allows it, some tests run the program in a sandbox with only glibc and no
 // network. Most tests give the program only the environment variables that it needs.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -38,22 +38,20 @@ const binary = join(folder, 'steno')
 
 let box: ProgramBox
 
-// The program gets a second path. Some tests run the program as another user, who may not be allowed to enter the
-// folder of the first path.
+// The program gets a second path, because another user may not be allowed to enter the folder of the first path.
 beforeAll(() => {
   placeProgram(binary)
   box = new ProgramBox(join(folder, 'box'), binary)
 }, 120_000)
 
 const strace = Bun.which('strace')
-// With this option, strace stops the program only at the system calls that the test asks for. Without it, strace stops
-// the program at every system call.
+// With this option, strace stops the program only at the requested system calls, and not at every system call.
 const seccomp = ['--seccomp-bpf'].filter(option => strace && works([strace, option, '-f', 'true']))
 const unlessTraced = strace ? '' : ' (its system calls are NOT CHECKED: there is no strace here)'
 
 /**
- * Returns a command that runs `command` and writes its system calls `calls` to the file `trace`. Without strace, it is
- * only `command`.
+ * Returns a command that runs `command` and writes its system calls `calls` to the file `trace`. Without strace,
+ * returns `command`.
  */
 function traced(
   calls: string,
@@ -66,8 +64,8 @@ function traced(
 }
 
 /**
- * The home folder of the tests that run as root. The first of these tests unpacks the carried files into the cache in
- * this folder.
+ * The home folder of the tests that run as root. Its cache contains the unpacked files of the program after the first
+ * of these tests.
  */
 const rootHome = '/opt/root'
 
@@ -86,8 +84,8 @@ test(`doctor finds everything it needs on a machine with only glibc and no netwo
   if (!strace) return
   const lines = readFileSync(trace, 'utf8').split('\n')
   expect(lines.length).toBeGreaterThan(100)
-  // Two kinds of connections are allowed: the C library asks a local cache service for the user's name, and `steno
-  // doctor` connects to the port of steno, in order to check whether the port is free.
+  // Two kinds of connections are allowed. The C library asks a local service for the user's name. `steno doctor`
+  // connects to the port of steno, to check whether it is free.
   const connects = lines.filter(line => line.includes('connect('))
   expect(connects.filter(line => !/AF_UNIX|inet_addr\("127\.0\.0\.1"\)/.test(line))).toEqual([])
   const changes = lines.filter(line =>
@@ -130,7 +128,7 @@ test.skipIf(!mayChroot)(
   () => {
     const names = mediaFixtures.map(({ name }) => name)
     for (const name of names) box.copy(join(root, 'test/fixtures/media', name), `/opt/media/${name}`)
-    // The program uses the pocket model, and the files that `steno doctor` has unpacked in this home folder.
+    // The home folder contains the files that `steno doctor` has unpacked.
     const environment = ['env', '-i', `HOME=${box.makeFolder(rootHome)}`, 'STENO_MODEL=pocket']
     const paths = names.map(name => `/opt/media/${name}`)
     const { exitCode, err } = box.run([
@@ -148,8 +146,7 @@ test.skipIf(!mayChroot)(
 )
 
 /**
- * Reads a file that strace wrote. Returns its lines about network connections, to other machines or to ports of this
- * machine. Connections to Unix sockets are left out.
+ * Returns the lines about network connections in a file that strace wrote. Connections to Unix sockets are left out.
  */
 function connectsIn(trace: string): string[] {
   const lines = readFileSync(trace, 'utf8').split('\n')
@@ -216,11 +213,11 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   const before = statSync(here).ino
   for (const name of ['text', 'script', 'nothing'])
     expect([name, upgrade(name, '--unsigned').exitCode]).toEqual([name, 1])
-  // A program that is not a release contains no public key, so `steno upgrade` cannot check the signature of a file. It
-  // then installs nothing without the option --unsigned.
+  // A program that is not a release contains no public key, so `steno upgrade` cannot check a signature. It then
+  // installs nothing without the option --unsigned.
   expect(upgrade(binary).stderr.toString()).toMatch(/cannot be checked.*--unsigned.*nothing was changed\n$/)
-  // The path `.` is a folder, which cannot be copied. It is refused for the same reason, so this check comes before the
-  // copy.
+  // The path `.` is a folder, which cannot be copied. The message is about the signature, so the signature is checked
+  // before the copy.
   expect(upgrade('.').stderr.toString()).toMatch(/cannot be checked/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 
@@ -229,7 +226,7 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
   expect(statSync(join(place, 'steno.old')).ino).toBe(before)
   expect(statSync(here).ino).not.toBe(before)
-  // A second run of the same command does not replace steno.old, the program before the upgrade.
+  // steno.old is the program before the upgrade. A second run of the same command does not replace it.
   const again = upgrade(another, '--unsigned')
   expect([again.exitCode, `${again.stdout}`]).toEqual([0, expect.stringContaining('nothing was changed')])
   expect(statSync(join(place, 'steno.old')).ino).toBe(before)
@@ -238,7 +235,7 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   expect(runs.exitCode).toBe(0)
 })
 
-/** Makes a program that differs from the built one in a byte of the ELF header that has no meaning. */
+/** Makes a program that differs from the built one only in an unused byte of the ELF header. */
 function anotherProgram(path: string): string {
   copyFileSync(binary, path)
   const file = openSync(path, 'r+')
@@ -257,7 +254,7 @@ test('a server of a pair unpacks its files before it takes the lease', () => {
   expect(readdirSync(pair)).toEqual(['steno-pair'])
 })
 
-// After an upgrade, the program file has another version than the running server, until the server restarts.
+// After an upgrade, the program file has another version than the running server.
 test('a running server starts its engines from its own program, also after the file is replaced', async () => {
   const program = join(emptyFolder('replaced'), 'steno')
   placeProgram(program)

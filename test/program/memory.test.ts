@@ -1,4 +1,4 @@
-// Measures the memory of the built program while it has no requests.
+// Measures the memory of the built program without requests.
 
 import { afterAll, expect, test } from 'bun:test'
 import { builtProgram } from '../support/built-program.ts'
@@ -9,8 +9,7 @@ test('the idle server takes at most 70 MB', async () => {
   afterAll(() => data.remove())
   const server = await serve(data, { STENO_MODEL: data.dataDir }, [builtProgram()])
   afterAll(() => server.stop())
-  // Shortly after the program begins to listen, it frees the memory that it needed only for its start. The test waits
-  // for this.
+  // The program frees the memory of its start shortly after it begins to listen.
   for (let tries = 0; tries < 100 && server.rssMb() > 70; tries++) await Bun.sleep(100)
   expect(server.rssMb()).toBeLessThanOrEqual(70)
 }, 60_000)

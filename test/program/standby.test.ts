@@ -1,4 +1,4 @@
-// Tests that the second server of a pair takes over when the first one is killed. The servers run the built program, or
+// Tests that the second server of a pair takes over when the first one is killed. The servers run the built program or
 // the source code.
 
 import { afterAll, expect, test } from 'bun:test'
@@ -63,12 +63,12 @@ test.skipIf(missing)(
   120_000,
 )
 
-/** Waits until the shared folder has a copy of the database that was begun after the call of this function. */
+/** Waits until the shared folder has a copy of the database that the server began after this call. */
 async function untilCopied(shared: string): Promise<void> {
   const last = () =>
     Math.max(-1, ...readdirSync(shared).map(name => Number(/^copy-\d+-(\d+)\.db$/.exec(name)?.[1] ?? -1)))
   const before = last()
-  // The server numbers its copies of the database. Copy `before` is the newest one in the folder. The server may have
-  // begun copy `before + 1` before this function was called, so the function waits for copy `before + 2`.
+  // The server numbers its copies of the database, and copy `before` is the newest one. Copy `before + 1` may have
+  // begun before this call, so only copy `before + 2` is certainly newer.
   while (last() < before + 2) await Bun.sleep(20)
 }

@@ -1,6 +1,5 @@
-// Installs the built program as a service under a real systemd. This systemd runs as process 1 of a container, which
-// has Linux namespaces of its own. It sees the files of this machine, but all its changes outside the folder of the
-// test are lost at the end.
+// Installs the built program as a service under a real systemd. systemd runs as process 1 of a container with its own
+// Linux namespaces. It sees the files of this machine, but its changes outside the test folder are lost at the end.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -20,12 +19,12 @@ const mayBoot =
   Bun.which('jq') !== null &&
   Bun.spawnSync(['unshare', '--pid', '--fork', '--mount', '--cgroup', '--net', 'true']).exitCode === 0
 
-/** The time, in milliseconds, after which the container with systemd is ended. The whole test takes half a minute. */
+/** The timeout of the container with systemd, in milliseconds. The whole test takes half a minute. */
 const boxMs = 240_000
 
 /**
- * The shell commands that run in the container with systemd. Each `echo` prints one result, and the test compares these
- * lines with `expected`.
+ * The shell commands that run in the container with systemd. Each `echo` prints one result, which the test compares
+ * with a line of `expected`.
  */
 const steps = `
   trap 'echo "failed: $BASH_COMMAND" >&2' ERR
@@ -72,8 +71,8 @@ const steps = `
 `
 
 /**
- * The expected output of the whole script. The last two lines are the output of the commands after `steps`, which start
- * a second service, and then remove the first one.
+ * The expected output of the whole script. The last two lines come from the commands after `steps`. They start a second
+ * service, and then remove the first one.
  */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600
@@ -102,7 +101,7 @@ test.skipIf(!mayBoot)(
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
     writeFileSync(join(folder, 'script'), [steps, second, another, removal, after].join('\n'))
-    // If this test process is killed, `setpriv` makes the kernel end the container too.
+    // With `setpriv`, the kernel also ends the container if this test process is killed.
     const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
     const { stderr, exitedDueToTimeout } = Bun.spawnSync(command, { timeout: boxMs })
     const written = (name: string) => readFileSync(join(folder, name), 'utf8')
