@@ -1,5 +1,5 @@
-// Checks that a response or event has exactly the shape that its schema declares, if it has a schema here. A required
-// field that is missing fails the test. A field that the schema does not declare fails the test too.
+// Checks that a response or event has exactly the shape of its schema. A missing required field or an undeclared field
+// fails the test. A response without a schema in this file is not checked.
 
 import { expect } from 'bun:test'
 import { type TSchema, Type } from '@sinclair/typebox'
@@ -40,8 +40,8 @@ const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Ty
 export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
-  // A JSON-RPC response of the MCP endpoint has no declared shape, so such a response is not checked. If a request is
-  // refused before it reaches MCP, the response is an error in the format of the API, and is checked.
+  // A JSON-RPC response of MCP has no schema here. A request that is refused before MCP gets an error in the format of
+  // the API.
   if (pathname === '/mcp' && Object.hasOwn(Object(body), 'jsonrpc')) return
   const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : apiErrorBody
   const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody
@@ -53,9 +53,8 @@ export function checkEvent(body: { event: string }): void {
 }
 
 /**
- * Checks the types of the declared fields, and that the body has no other fields: `Value.Clean` removes undeclared
- * fields, so the cleaned copy must be equal to the body. `expect` only explains what is wrong: it takes longer than the
- * checks.
+ * Checks the types of the declared fields, and that the body has no other fields. `Value.Clean` removes other fields,
+ * so the cleaned copy must equal the body. `expect` is slower than these checks and only explains a failure.
  */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
   const text = JSON.stringify(body)

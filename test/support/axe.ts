@@ -11,8 +11,8 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 export type Look = ['light' | 'dark', number]
 
 /**
- * Changes the look of a page that is already loaded. The context has reduced motion: otherwise a colour would change
- * slowly, and axe could measure it during the change.
+ * Changes the look of a loaded page. The page must have reduced motion, because axe could otherwise measure a colour
+ * during its transition.
  */
 export async function setLook(page: Page, [colorScheme, width]: Look): Promise<void> {
   await page.emulateMedia({ colorScheme })
@@ -20,10 +20,9 @@ export async function setLook(page: Page, [colorScheme, width]: Look): Promise<v
 }
 
 /**
- * Checks the page with axe, a program that finds faults of accessibility. Returns one text for each fault. Each text
- * begins with `where`. Also returns a text if the page is wider than the window. axe runs in an isolated world of the
- * page, in which the content security policy does not apply. `resultTypes` makes the results smaller: for each rule,
- * axe then lists all elements that break the rule, and at most one element that obeys it.
+ * Checks the page with axe, a checker of accessibility. Returns a text for each fault, and a text if the page is wider
+ * than the window. Each text begins with `where`. axe runs in an isolated world, in which the content security policy
+ * does not apply. `resultTypes` keeps the results small.
  */
 export async function findFaults(
   page: Page,
@@ -31,7 +30,7 @@ export async function findFaults(
   where: (string | number)[],
 ): Promise<string[]> {
   const { frameTree } = await session.send('Page.getFrameTree')
-  // Creates the world at the first call for a document. Later calls return the same world.
+  // The first call for a document creates the world. Later calls return the same world.
   const world = { frameId: frameTree.frame.id, worldName: 'axe' }
   const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', world)
   const { result: isReady } = await session.send('Runtime.evaluate', {

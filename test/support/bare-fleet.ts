@@ -1,5 +1,4 @@
-// The fleet of a server, without the other parts of the server. The test controls the clock, and sends the messages of
-// the workers.
+// The fleet of a server without the server. The test controls the clock, and sends the messages of the workers.
 
 import { afterAll } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -16,12 +15,12 @@ import { helloOf, until } from './fleet.ts'
 import { temporaryFolder } from './folder.ts'
 import { plainInput } from './plain-input.ts'
 
-/** With these functions, no job can be claimed, and no job is found. */
+/** No job can be claimed, and no job is found. */
 const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => null }
 
 /**
- * Connects to NATS as a worker does. `hello` sends a message `hello` of a worker that knows these languages, and waits
- * for the answer of the server.
+ * Connects to NATS as a worker does. `hello` sends the message `hello` of a worker with these languages, and waits for
+ * the answer.
  */
 export async function connect(nats: string, cluster: string) {
   const subjects = subjectsOf(cluster)
@@ -32,16 +31,16 @@ export async function connect(nats: string, cluster: string) {
     await wire.request(
       subjects.request(name, 'hello'),
       bytesOf({ ...helloOf(languages), ...change }),
-      // The server sends the answer only to an inbox of the worker that the subject of the request names.
+      // The server answers only to an inbox of the worker that the subject of the request names.
       { timeout: limits.workerRequestMs, noMux: true, reply: createInbox(subjects.inbox(name)) },
     )
   return { wire, hello }
 }
 
 /**
- * Opens the fleet of a server whose clocks only `later` advances. The lease is an hour. `passGerman` passes a job in
- * German, with the id `job`, to the fleet. If `worker` is given, this worker holds the job. `ask` sends a request of
- * the worker `gpu-1`. `queued` lists the subjects of the messages in the queues.
+ * Opens the fleet of a server with a lease of an hour. Only `later` advances its clocks. `passGerman` passes the job
+ * `job` in German to the fleet, held by `worker` if given. `ask` sends a request of the worker `gpu-1`. `queued` lists
+ * the subjects of the queued messages.
  */
 export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {
   let now = 0

@@ -1,5 +1,4 @@
-// Uses the web app in a browser in the same way as a person. A script error on a page that no code catches fails the
-// test.
+// Uses the web app in a browser as a person does. An uncaught script error on a page fails the test.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -14,14 +13,14 @@ import type { TestService } from './service.ts'
 const isNeeded = process.env.CI === 'true'
 if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of the web app are skipped')
 
-/** A test that needs a browser. If there is no browser, the test fails in CI, and is skipped elsewhere. */
+/** A test that needs a browser. Without a browser, the test fails in CI, and is skipped elsewhere. */
 export const seen = test.skipIf(!browserFound && !isNeeded)
 
 let running: Browser | null = null
 
 /**
- * Starts the browser of this process, unless it is running. A start costs half a second of CPU time, so the browser
- * stays open until the process ends.
+ * Returns the browser of this process, and starts it if necessary. A start costs half a second of CPU time, so the
+ * browser stays open until the process ends.
  */
 async function findRunningBrowser(): Promise<Browser> {
   if (!running?.isConnected()) running = await launchBrowser()
@@ -29,10 +28,9 @@ async function findRunningBrowser(): Promise<Browser> {
 }
 
 /**
- * Lets the tests of the calling file use a browser. A new browser context starts a process that loads the app again,
- * which costs a third of the CPU time of a short test. So the tests use the same context, one after the other. A test
- * gets another context if it asks for options, uses another service, or opens a second visit. After the last test of
- * the file, all of its contexts are closed.
+ * Lets the tests of the calling file use a browser. The tests share one browser context, because a new context costs a
+ * third of the CPU time of a short test. A test gets another context if it asks for options, uses another service, or
+ * opens a second visit.
  */
 export function useBrowser() {
   let browser: Browser | null = null
@@ -41,7 +39,7 @@ export function useBrowser() {
   beforeAll(async () => {
     if (browserFound) browser = await findRunningBrowser()
   })
-  // After each test: if a page had a script error or violated the content security policy, the test fails.
+  // A script error or a violation of the content security policy fails the test.
   afterEach(async () => {
     const ended = visits
     visits = []
@@ -59,8 +57,8 @@ export function useBrowser() {
 
   async function newContext(options: BrowserContextOptions) {
     if (!browser) throw new Error('there is no browser')
-    // With reduced motion, the browser draws a page only when its content changes. Otherwise a moving progress bar
-    // would be drawn 60 times a second.
+    // With reduced motion, the browser draws a page only when its content changes. A moving progress bar would be drawn
+    // 60 times a second.
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
     return { context, faults: watchFaults(context) }
   }
@@ -75,9 +73,7 @@ export function useBrowser() {
   }
 
   return {
-    /**
-     * Opens an empty page. Relative addresses in it belong to the service. At the end of the test, the page is closed.
-     */
+    /** Opens an empty page, which is closed at the end of the test. Relative addresses belong to the service. */
     async open({ url }: Pick<TestService, 'url'>, options?: BrowserContextOptions): Promise<Visit> {
       const room = options ? null : await findRoom(url)
       const { context, faults } = room ?? (await newContext({ baseURL: url, ...options }))
@@ -85,10 +81,7 @@ export function useBrowser() {
       visits.push(visit)
       return visit
     },
-    /**
-     * Opens a page in the same way as `open`. The browser is signed in to the account to which the API key `key`
-     * belongs.
-     */
+    /** Opens a page like `open`, signed in to the account of the API key `key`. */
     async enter(
       service: Pick<TestService, 'url'>,
       { key }: { key: string },
@@ -103,8 +96,8 @@ export function useBrowser() {
 }
 
 /**
- * A browser context that several tests use, one after the other. The blank page `keeper` stays open, so that the
- * process of the context stays alive with its compiled scripts.
+ * A browser context that several tests use, one after the other. The blank page `keeper` keeps the context's process
+ * alive, with its compiled scripts.
  */
 type Room = { url: string; context: BrowserContext; faults: string[]; keeper: Page; devtools: CDPSession }
 
@@ -124,13 +117,12 @@ async function tidy(room: Room): Promise<Room> {
 }
 
 /**
- * A page in a browser context. `faults` collects the script errors and violations of all pages of the context (see
- * `watchFaults`). If `faults` is not empty at the end of a test, the test fails. `room` is null if the context belongs
- * to one test only.
+ * A page in a browser context. `faults` collects the faults of all pages of the context (see `watchFaults`). Any fault
+ * at the end of a test fails the test. `room` is null if the context belongs to one test only.
  */
 type Visit = { context: BrowserContext; page: Page; faults: string[]; room: Room | null }
 
-/** Returns a list. Script errors of the pages and violations of the content security policy are added to this list. */
+/** Returns a list that collects script errors and violations of the content security policy. */
 function watchFaults(context: BrowserContext): string[] {
   const faults: string[] = []
   context.on('weberror', webError => {
@@ -160,8 +152,8 @@ export function setPassword({ db }: TestService, email: string): void {
 }
 
 /**
- * Creates an account with one completed job that has the given transcript. The page of the transcript plays
- * `recording`. By default, `recording` is a file that no browser can play.
+ * Creates an account with one completed job that has the given transcript. The default `recording` is a file that no
+ * browser can play.
  */
 export async function reader(
   service: TestService,
@@ -186,15 +178,15 @@ export async function reader(
 }
 
 /**
- * A script that returns the text of the highlighted word. The script is a string, because the compiler does not know
- * the types of the browser when it checks the tests.
+ * A script that returns the text of the highlighted word. The script is a string, because the type check of the tests
+ * does not know the browser's types.
  */
 export const litWord = `[...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
   startContainer.data.slice(startOffset, endOffset)).join(' ')`
 
 /**
- * Waits until a script in the page returns a true value. Playwright's own `waitForFunction` cannot be used, because the
- * content security policy of the page blocks it.
+ * Waits until a script in the page returns a true value. The content security policy of the page blocks Playwright's
+ * own `waitForFunction`.
  */
 export async function until(page: Page, script: string): Promise<void> {
   await page.evaluate(`new Promise(resolve => {

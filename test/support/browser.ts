@@ -5,14 +5,12 @@ import { join } from 'node:path'
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 import { browserFolder, findBrowser, withTemporaryFolder } from './find-browser.ts'
 
-/**
- * Makes the browser share memory between its processes through files in /tmp. Playwright adds this option by default.
- */
+/** Makes the processes of the browser share memory through files in /tmp. Playwright adds this option by default. */
 const noSharedMemory = '--disable-dev-shm-usage'
 
 /**
- * Returns true if /dev/shm has enough space for the browsers of all tests that run at the same time. Files in /dev/shm
- * cost less CPU time than files on a disk. A container often has only 64 MB there, which is too little for one browser.
+ * Returns true if /dev/shm has space for the browsers of all tests that run at the same time. Files in /dev/shm cost
+ * less CPU time than files on a disk. A container often has only 64 MB there, which is too little for one browser.
  */
 function hasSharedMemory(): boolean {
   const folder = '/dev/shm'
@@ -23,7 +21,7 @@ function hasSharedMemory(): boolean {
 
 export const browserFound = await findBrowser()
 
-/** Starts a browser, which ends with this process. The folder of its temporary files is left behind. */
+/** Starts a browser, which ends with this process. Its temporary files are left behind. */
 export async function launchBrowser(): Promise<Browser> {
   if (!browserFound) throw new Error('there is no browser')
   const { path, environment } = browserFound
@@ -32,17 +30,17 @@ export async function launchBrowser(): Promise<Browser> {
     ignoreDefaultArgs: hasSharedMemory() ? [noSharedMemory] : [],
     args: [
       '--no-sandbox',
-      // The scripts of a page run for a short time, so the two optimising compilers cost more time than they save.
-      // Without the first one, the tests of the web app need an eighth less CPU time. Without the second one (Maglev),
-      // they need another 5 % less.
+      // The scripts of a page run for a short time, so the two optimising compilers do not pay off. Without the first
+      // one, the tests of the web app need an eighth less CPU time. Without the second one (Maglev), they need another
+      // 5 % less.
       '--js-flags=--no-opt --no-maglev',
       ...(hasSharedMemory() ? [] : [noSharedMemory]),
       '--autoplay-policy=no-user-gesture-required',
-      // All pages of a browser context share one process, and therefore its compiled scripts.
+      // All pages of a browser context share one process and its compiled scripts.
       '--disable-site-isolation-trials',
       '--renderer-process-limit=1',
-      // Makes the host name `steno.test` lead to this machine. A test uses this name for a page that is not a secure
-      // context: without https, a page from `localhost` is a secure context, but a page from `steno.test` is not.
+      // Maps the host name `steno.test` to this machine. Without https, a page from `steno.test` is not a secure
+      // context, but a page from `localhost` is.
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
     ],
     env: { PATH: process.env.PATH ?? '', HOME: browserFolder, ...environment },
@@ -51,13 +49,13 @@ export async function launchBrowser(): Promise<Browser> {
   removeLeftProfiles()
   const profile = join(browserFolder, `profile-${process.pid}`)
   mkdirSync(profile, { recursive: true })
-  // Playwright makes the folders of a browser in TMPDIR.
+  // Playwright makes the browser's folders in TMPDIR.
   return withTemporaryFolder(profile, () => chromium.launch(options))
 }
 
 /**
- * Removes the folders of browsers whose test process has ended. Bun ends a process of tests without an event in which
- * the browser could be closed.
+ * Removes the folders of browsers whose test process has ended. At its end, a Bun test process gives no chance to close
+ * the browser.
  */
 function removeLeftProfiles(): void {
   for (const name of readdirSync(browserFolder)) {

@@ -1,5 +1,5 @@
-// Returns the path of the built program. The variable STENO_TEST_PROGRAM may name this program. Otherwise, each test
-// process that needs the program builds it once.
+// Returns the path of the built program, which STENO_TEST_PROGRAM may name. Otherwise, each test process that needs the
+// program builds it once.
 
 import { copyFileSync, linkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,8 +15,8 @@ export function builtProgram(): string {
 }
 
 /**
- * Makes the built program available at the path `to`, for a test that runs, replaces or deletes the program there. `to`
- * is a hard link, because a copy would write 230 MB. If the built program is on another file system, `to` is a copy.
+ * Makes the built program available at the path `to`, where a test may run, replace or delete it. `to` is a hard link,
+ * because a copy has 230 MB. On another file system, `to` is a copy.
  */
 export function placeProgram(to: string): void {
   try {

@@ -1,7 +1,6 @@
-// Compiles the source code into an executable with bytecode, for the tests that start steno in processes of its own.
-// The executable starts with less than half the CPU time of `bun src/main.ts`. It contains only the code: it finds the
-// libraries, the models and the web app in the checkout, as the source does. `bun test/support/built-source.ts`
-// compiles it.
+// Compiles the source code into an executable with bytecode, for tests that start steno processes. The executable
+// starts with less than half the CPU time of `bun src/main.ts`. It contains only code: libraries, models and the web
+// app stay in the checkout.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -17,8 +16,8 @@ const hourMs = 60 * 60 * 1000
 let found: string | null = null
 
 /**
- * Returns the path of the executable for the source code as it is now. Its name has the hash of the source code. If it
- * is missing, a child process compiles it.
+ * Returns the path of the executable for the present source code. Its name is a hash of the source code. If the
+ * executable is missing, a child process compiles it.
  */
 export function builtSource(): string {
   found ??= join(cache, hashOfSource())
@@ -29,9 +28,7 @@ export function builtSource(): string {
   return found
 }
 
-/**
- * Returns the paths of the files that the hash covers. bun.lock is one of them, in place of the files of the packages.
- */
+/** Returns the paths of the files that the hash covers. bun.lock stands for the files of the packages. */
 function sourceFiles(): string[] {
   const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
   return [...others, 'test/support/built-source.ts', ...new Glob('src/**/*').scanSync(root)].sort()
@@ -43,8 +40,8 @@ function hashOfSource(): string {
 }
 
 /**
- * Replaces `import.meta.url` and `import.meta.dir` by the paths of the source files. Otherwise they would be paths
- * inside the executable. Also lets `selfCommand` start the executable.
+ * Replaces `import.meta.url` and `import.meta.dir` by the paths of the source files. In an executable, their values are
+ * paths inside the executable. Also lets `selfCommand` start the executable.
  */
 const places: BunPlugin = {
   name: 'places of the source',
@@ -62,8 +59,8 @@ const places: BunPlugin = {
 
 async function compile(outfile: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
-  // An executable has 124 MB, so old ones are removed. One that is less than an hour old may still be needed by another
-  // test run. The folder `native` with unpacked files is kept.
+  // Removes old executables, which have 124 MB each. Another test run may still need an executable of the last hour.
+  // The folder `native` with unpacked files is kept.
   for (const name of readdirSync(cache)) {
     const path = join(cache, name)
     const stat = statSync(path, { throwIfNoEntry: false })
@@ -79,7 +76,7 @@ async function compile(outfile: string): Promise<void> {
     bytecode: true,
     format: 'esm',
     minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
-    // Otherwise Bun would write its own value of NODE_ENV into the code.
+    // Without this line, Bun replaces NODE_ENV in the code by its own value.
     define: { 'process.env.NODE_ENV': 'Bun.env.NODE_ENV' },
     metafile: true,
     plugins: [places],
@@ -88,8 +85,8 @@ async function compile(outfile: string): Promise<void> {
   const inputs = Object.keys(metafile?.inputs ?? {}).map(path => relative(root, resolve(path)))
   const unknown = inputs.filter(path => !path.startsWith('node_modules/') && !known.has(path))
   if (inputs.length === 0 || unknown.length > 0) throw new Error(`not in the hash: ${unknown}`)
-  // If another process was faster, its executable is not replaced: a process that has just started from the replaced
-  // file could not start child processes.
+  // If another process was faster, its executable is not replaced. A process that has just started from it could
+  // otherwise not start child processes.
   try {
     placeFile(draft, outfile)
   } catch (error) {

@@ -1,6 +1,5 @@
-// Runs many jobs with a real nats-server, a server process and worker processes. Unless a run has no faults, workers
-// are killed and frozen meanwhile, and their network is cut. At the end, the database and the webhooks are compared
-// with the rules that they must obey.
+// Runs many jobs with a real nats-server, a server process and worker processes. In a run with faults, workers are
+// killed or frozen, and their network is cut. At the end, the database and the webhooks are checked.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,15 +29,15 @@ export type ClusterOptions = {
   workers: number
   slots: number
   /**
-   * `seconds` is the length of the audio of each job. `speed` is the number of seconds of audio of one job that a
-   * worker recognises in one second of real time.
+   * `seconds` is the length of the audio of each job. `speed` is the number of seconds of a job's audio that a worker
+   * recognises in one second.
    */
   seconds: number
   speed: number
   lease?: string
-  /** The random number generator that chooses the faults. If it is null or missing, the run has no faults. */
+  /** The random number generator that chooses the faults. Without it, the run has no faults. */
   random?: Random | null
-  /** The shortest time between two faults that the run causes, in milliseconds. */
+  /** The shortest time between two faults, in milliseconds. */
   faultEveryMs?: number
   /** The time for which a worker is frozen, in milliseconds. */
   freezeMs?: number
@@ -52,16 +51,16 @@ export type ClusterResult = {
   faults: Record<string, number>
   attempts: number
   /**
-   * Messages about jobs with a wrong result. The list is empty if each job completed with one transcript, was charged
-   * once and, if `webhooks` is true, sent each of its two webhooks once, in order.
+   * Messages about jobs with a wrong result. Each job must complete with one transcript and be charged once. If
+   * `webhooks` is true, each job must send its two webhooks once, in order.
    */
   broken: string[]
 }
 
 /**
- * Runs a cluster until all jobs have ended. Then disposes `cleanup`, which ends all processes and removes all files. If
- * a test times out, this function is still running. So a test passes `cleanup` and disposes it in `afterAll`. The
- * cluster then ends in this case too.
+ * Runs a cluster until all jobs have ended. Then disposes `cleanup`, which ends all processes and removes all files.
+ * After a timeout of the test, this function is still running. A test that disposes `cleanup` in `afterAll` ends the
+ * cluster in this case too.
  */
 export async function runCluster(
   options: ClusterOptions,
@@ -99,7 +98,8 @@ export async function runCluster(
     STENO_RATE_LIMITS: 'off',
   })
   cleanup.defer(() => server.stop())
-  // A killed worker leaves its temporary folder behind. So this folder is inside `folder`, which is deleted at the end.
+  // A killed worker leaves its temporary folder behind. `folder` is deleted at the end, with all these temporary
+  // folders.
   const workersFolder = join(folder, 'workers')
   mkdirSync(workersFolder)
   const startWorker = (name: string) =>
@@ -138,7 +138,7 @@ export async function runCluster(
   }
 }
 
-/** Fills the database with pending jobs, and writes the media files of the jobs. */
+/** Fills the database with pending jobs, and writes their media files. */
 function fill(db: Db, folder: string, options: ClusterOptions, hookUrl: string | null): void {
   makeMediaFolders(folder)
   const secrets = openSecrets(folder)
@@ -203,9 +203,8 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
 }
 
 /**
- * Returns true if the next fault leaves each open job its last claim. docs/workers.md says that a job fails after four
- * claims without a result, so the faults of a run may end at most three claims of each job. A fault can also end a
- * claim that a worker is just sending. So there must be no fault while the next claim of a job is its last one.
+ * Returns true if every open job still has its last claim after the next fault. A job fails after four claims without a
+ * result (docs/workers.md). A fault can also end a claim that a worker is just sending.
  */
 function mayLoseClaims(db: Db): boolean {
   const attempts = limits.workerAttemptsMax - 1
@@ -229,10 +228,9 @@ async function settleWebhooks(db: Db, hookUrl: string | null): Promise<void> {
 }
 
 /**
- * Checks all jobs after a run, and returns a message for each error. There must be exactly `jobs` jobs. Each job must
- * be completed and have one transcript. The price of each job must be reserved once and then charged once. `told` has
- * the webhooks in the order in which they arrived. Each job must have sent two webhooks: `transcription.processing`
- * first, and then `transcription.completed`. `told` is null if no webhooks were requested.
+ * Returns a message for each broken rule. There must be `jobs` jobs, each completed with one transcript. The price of
+ * each job must be reserved once, and then charged once. `told` lists the webhooks in the order of their arrival, or is
+ * null if none were requested. Each job must send `transcription.processing` first, and then `transcription.completed`.
  */
 function brokenRules(db: Db, jobs: number, told: string[] | null): string[] {
   const rows = db.list<{ id: string; state: string; errorCode: string | null; money: string; texts: number }>(

@@ -1,4 +1,4 @@
-// Runs a command of steno inside the test process, in the same way as main.ts, and captures the output of the command.
+// Runs a command of steno inside the test process, as main.ts does, and captures its output.
 
 import { spyOn } from 'bun:test'
 import { runCommand } from '../../src/cli/command.ts'
@@ -10,7 +10,7 @@ import { openDb } from '../../src/db/open-db.ts'
 
 export async function findCommand(dataDir: string, ...[name = '', ...args]: string[]) {
   const written = { out: '', err: '' }
-  // A command may change the environment of its process, for example for the engines that it starts.
+  // A command may change the environment of its process, for example for its engines.
   const before = { ...process.env }
   process.env.STENO_DATA_DIR = dataDir
   const out = spyOn(terminal, 'out').mockImplementation(text => {

@@ -1,6 +1,5 @@
-// Makes the compact form (8-bit weights) of the pocket model, which is a small Whisper model for tests. On a CPU, steno
-// runs the published Whisper models in this form. The encoder of this form skips most of the silence at the end of a
-// window, so a clip of a few seconds needs a third of the CPU time that it needs with the published graphs.
+// Makes the compact form (8-bit weights) of the pocket model, a small Whisper model for tests. In this form, the
+// encoder skips most of the silence at the end of a window. A clip of a few seconds then needs a third of the CPU time.
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,9 +16,9 @@ const cache = join(root, 'node_modules/.cache/compact-pocket')
 const hourMs = 60 * 60 * 1000
 
 /**
- * Returns a folder with the compact form of the pocket model, which is in the folder `pocket`. Tests must not change
- * the files of the returned folder. To write this folder takes half a second of CPU time, so it is kept until the model
- * or the code that writes it has changed. The last part of its path is the name of the model.
+ * Returns a folder with the compact form of the pocket model in the folder `pocket`. Tests must not change the files of
+ * the returned folder. Writing the folder takes half a second of CPU time, so the folder is kept until the model or the
+ * code changes.
  */
 export async function compactPocket(pocket: string): Promise<string> {
   const key = keyOf(pocket)
@@ -40,7 +39,7 @@ export async function compactPocket(pocket: string): Promise<string> {
   return folder
 }
 
-/** Returns a hash of the files of the model, by their sizes and times, and of the code that reads and writes them. */
+/** Returns a hash of the sizes and times of the model's files, and of the code that reads and writes the model. */
 function keyOf(pocket: string): string {
   const model = [...new Glob('**/*').scanSync(pocket)].toSorted().map(path => {
     const { size, mtimeMs } = statSync(join(pocket, path))

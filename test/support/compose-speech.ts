@@ -1,6 +1,6 @@
-// Makes long test audio from short clips, together with a reference: the right texts and times of the speech. A recipe
-// lists the clips and their start times. The same recipe always gives the same bytes. The reference has the texts of
-// the clips. A time in the reference is the time in the clip plus the start time of the clip.
+// Makes long test audio from short clips, and a reference with the right texts and times. A recipe lists the clips and
+// their start times. The same recipe always gives the same bytes. A time in the reference is the time in the clip plus
+// the start time of the clip.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -33,8 +33,8 @@ export type SpokenTruth = {
 type Recipe = { duration: number; language: string; note: string; parts: { clip: string; at: number }[] }
 
 /**
- * Makes one sound from the clips that the recipe lists, and writes it to `wavPath` as 16 kHz mono WAV. Returns the
- * texts, speakers and times of the speech in this sound, with which a test compares a transcript.
+ * Writes the sound of the recipe to `wavPath`, as 16 kHz mono WAV. Returns the reference for this sound: the texts,
+ * speakers and times of its speech.
  */
 export async function composeSpeech(recipePath: string, wavPath: string): Promise<SpokenTruth> {
   const folder = dirname(recipePath)

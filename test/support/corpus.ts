@@ -1,6 +1,6 @@
-// Builds requests to every endpoint of the API. In some requests, parameters have values at, below and above their
-// limits, or of the wrong type. Other requests have wrong methods, headers, bodies or ids. The requests are built from
-// the OpenAPI document, so every endpoint and every parameter of this document is tested.
+// Builds requests to every endpoint of the API, with every parameter in the OpenAPI document. In some requests,
+// parameters have values at, below and above their limits, or of the wrong type. Other requests have wrong methods,
+// headers, bodies or ids.
 
 import { limits } from '../../src/limits.ts'
 
@@ -28,8 +28,8 @@ export type ApiDocument = {
 }
 
 /**
- * The data on the server: three API keys, an unused upload, and ids of jobs. `key` is of an account with money,
- * `poorKey` is of an account without money, and `revokedKey` is revoked. `ids` are the values for `{id}` in paths.
+ * The data on the server. The account of `key` has money, and the account of `poorKey` has none. `revokedKey` is
+ * revoked. `ids` are job ids, which replace `{id}` in paths.
  */
 export type Existing = {
   key: string
@@ -137,14 +137,14 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * The body of a sign-up that succeeds. It is not sent: the source and the built program both get each request, and to
- * hash the passwords would take a second of CPU time. test/api/accounts.test.ts tests such a sign-up with both.
+ * The body of a sign-up that succeeds. No request has this body, because the password hashes would take a second of CPU
+ * time. test/api/accounts.test.ts tests such a sign-up.
  */
 const signUp = JSON.stringify({ email: 'ana@example.org', password: 'long enough 1' })
 
 /**
- * Returns all requests. GET and HEAD requests come first: later requests create jobs, which run in the background and
- * could change the responses. DELETE requests come last.
+ * Returns all requests. GET and HEAD requests come first, because the jobs of other requests could change their
+ * responses. DELETE requests come last.
  */
 export function corpus(document: ApiDocument, existing: Existing): CorpusRequest[] {
   const operations = Object.entries(document.paths).flatMap(([template, byMethod]) =>
@@ -172,8 +172,8 @@ function rankOf({ method }: CorpusRequest): number {
 }
 
 /**
- * Returns requests that belong together, in their order: the response to a request may depend on the requests before
- * it. For example, the requests use an Idempotency-Key or an upload address a second time.
+ * Returns requests that must be sent in this order, because a response may depend on earlier requests. For example, an
+ * Idempotency-Key is used a second time.
  */
 function sequences({ key, poorKey, uploadPath }: Existing): CorpusRequest[] {
   const json = { Authorization: key, 'Content-Type': 'application/json' }
@@ -237,8 +237,8 @@ function bodyRequests(
 ): CorpusRequest[] {
   const { headers } = request({})
   const properties = Object.entries(body.properties ?? {})
-  // Each value is sent with values of all other properties. `true`, the values in `values` and the bounds are sent
-  // alone too.
+  // Each value is sent together with values of all other properties. `true`, the values in `values` and the bounds are
+  // also sent alone.
   const alone = properties.flatMap(([name, schema]) =>
     [true, ...(values[name] ?? []), ...boundsOf(schema)].map(value => ({ [name]: value })),
   )
@@ -278,8 +278,8 @@ function queriesOf({ parameters = [] }: Operation): string[] {
 }
 
 /**
- * Returns wrong or unusual values for a query parameter of this type: times, or numbers. Returns none for any other
- * text: `oddTexts` has the values for all parameters.
+ * Returns wrong or unusual times or numbers for a query parameter of this type. Returns none for other texts, which
+ * `oddTexts` covers.
  */
 function othersFor({ type, format }: Schema): readonly string[] {
   if (format === 'date-time') return oddTimes
@@ -287,8 +287,8 @@ function othersFor({ type, format }: Schema): readonly string[] {
 }
 
 /**
- * Returns each limit of a schema, and the values one below and one above this limit. For a limit of the length of a
- * text, returns texts of these three lengths, except a length of -1.
+ * Returns each limit of a schema, and the values one below and one above it. For a limit on the length of a text,
+ * returns texts of these three lengths. A length of -1 is left out.
  */
 function boundsOf({ minimum, maximum, minLength, maxLength }: Schema): (number | string)[] {
   const around = (bound: number | undefined) => (bound === undefined ? [] : [bound - 1, bound, bound + 1])

@@ -1,10 +1,10 @@
-// A preload file (`bun --preload`) for an engine process. Each time the engine runs a model twice at the same time,
-// this code adds a line to a log file. The path of the log file is the last command-line argument.
+// A preload file (`bun --preload`) for an engine process. It writes a line to a log file each time the engine runs a
+// model twice at the same time. The last command-line argument is the path of the log file.
 
 import { openSync, writeSync } from 'node:fs'
 import { type RunTwo, Session } from '../../src/engine/onnx/session.ts'
 
-// The file is opened now, because a confined engine may not open files for writing.
+// The file is opened at the start, because a confined engine may not open files for writing.
 const file = openSync(process.argv.at(-1) ?? '', 'a')
 const { runTwo } = Session.prototype
 

@@ -1,4 +1,4 @@
-// A runtime that counts the sessions of ONNX Runtime that are opened and closed with it.
+// An ONNX Runtime that counts the sessions that are opened and closed.
 
 import { addsBytesExactly } from '../../src/engine/onnx/byte-products.ts'
 import type { Runtime } from '../../src/engine/onnx/runtime.ts'
@@ -23,7 +23,7 @@ export function countedSessions(): { counted: Runtime; counts: Counts } {
       counts.closed++
     },
   }
-  // The first call for a runtime opens and closes a session of its own.
+  // The first call for a runtime opens and closes an extra session.
   addsBytesExactly(counted)
   counts.opened = 0
   counts.closed = 0

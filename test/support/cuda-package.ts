@@ -1,5 +1,4 @@
-// A fake of the NuGet package with the CUDA provider of ONNX Runtime. A library that needs no GPU replaces the
-// provider.
+// A fake of the NuGet package with ONNX Runtime's CUDA provider. A library that needs no GPU replaces the provider.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,8 +12,8 @@ export const version = (
 const native = `runtimes/linux-${process.arch}/native`
 
 /**
- * A changed copy of a real library of 0.4 MB. The real library depends on ONNX Runtime. The copy depends on
- * libcudart.so.13 instead, as the real provider does, and no test machine has it.
+ * A changed copy of a real library of 0.4 MB. The copy depends on libcudart.so.13, as the real provider does. No test
+ * machine has libcudart.so.13.
  */
 export const provider = readFileSync(join(dirname(carriedRuntime()), 'onnxruntime_binding.node'))
 const name = provider.indexOf('libonnxruntime.so.1\0')

@@ -29,7 +29,7 @@ export function blocksOf(markdown: string): string[] {
 }
 
 /**
- * Divides a block of shell code into its commands. A command may have several lines. Comment lines between commands are
+ * Returns the commands of a block of shell code. A command may have several lines. Comment lines between commands are
  * left out.
  */
 export function commandsOf(block: string): string[] {
@@ -47,8 +47,8 @@ export function commandsOf(block: string): string[] {
 }
 
 /**
- * Returns the calls of the program steno (`steno` or `./steno`) in the code of a Markdown text, if a command follows
- * the name: the first two words of each command, and its long options.
+ * Returns the first two words and the long options of each steno command in the code of a Markdown text. The program is
+ * called `steno` or `./steno`.
  */
 export function callsOf(markdown: string): { words: string[]; options: string[] }[] {
   const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)

@@ -66,8 +66,8 @@ process.on('message', async (order: Order): Promise<void> => {
 })
 
 /**
- * Waits until the server has received the result of the job. Then closes the connection to the server. This process
- * does not exit, but goes on running without the connection.
+ * Waits until the server has received the result of the job, and then closes the connection to the server. The process
+ * goes on running.
  */
 async function disconnect(path: string): Promise<void> {
   while (!(await Bun.file(`${path}.received`).exists())) await Bun.sleep(5)
@@ -78,9 +78,8 @@ async function disconnect(path: string): Promise<void> {
 }
 
 /**
- * Returns true only when an engine process receives the job whose media file has the path `path` for the first time. In
- * these tests, no file exists at `path`, so the first process creates a file there as a mark. If the job is retried,
- * the next process finds this file and returns false.
+ * Returns true the first time an engine process receives the job with the media path `path`. The first process creates
+ * a file at `path`. If the job is retried, the next process finds this file and returns false.
  */
 async function firstTime(path: string): Promise<boolean> {
   if (await Bun.file(path).exists()) return false

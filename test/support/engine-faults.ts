@@ -1,4 +1,4 @@
-// A preload file (`bun --preload`) for an engine process. A signal from a test causes an error that no code catches.
+// A preload file (`bun --preload`) for an engine process. A signal from a test causes an uncaught error.
 
 process.on('SIGUSR2', () =>
   setTimeout(() => {

@@ -1,4 +1,4 @@
-// A fake engine, which a test controls. Each job runs until the test ends it or its signal is aborted.
+// A fake engine that a test controls. Each job runs until the test ends it or its signal is aborted.
 
 import type { Engine, EngineState } from '../../src/engine/engine.ts'
 import type { TranscribeInput, TranscribeOptions } from '../../src/engine/request.ts'
@@ -12,13 +12,13 @@ type Task = {
 }
 
 export type SteeredEngine = Engine & {
-  /** All jobs that the engine has received, oldest first. A job stays in the list after its end. */
+  /** All jobs that the engine has received, oldest first. Ended jobs stay in the list. */
   tasks: Task[]
   state: () => EngineState
   setReady(ready: boolean): void
-  /** Waits until the engine has received `count` jobs since its start. Returns the task of the last of these jobs. */
+  /** Waits until the engine has received `count` jobs since its start. Returns the task of the last job. */
   given(count: number): Promise<Task>
-  /** Completes the job that `task` describes, with a transcript that contains `text`. */
+  /** Completes the job of `task` with a transcript that contains `text`. */
   finish(task: Task, text?: string): void
 }
 

@@ -4,14 +4,11 @@ import { expect } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
 import { listedJob, segment } from '../../src/api/shapes/job.ts'
 
-/**
- * A server-sent event. `id` is null if the event has no id of its own. For a comment line of the stream, `event` is an
- * empty text.
- */
+/** A server-sent event. `id` is null if the event has no id. For a comment line, `event` is an empty text. */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each event
 export type ServerEvent = { event: string; id: string | null; data: any }
 
-/** Yields the events of a response until the response ends, and checks the data of each event `job` or `segment`. */
+/** Yields the events of a response until its end. Checks the data of each event `job` or `segment`. */
 export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent, void> {
   let rest = ''
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -22,7 +19,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent,
   expect(rest).toBe('')
 }
 
-/** Reads events up to the first one for which `isLast` returns true. Throws if the stream ends before this event. */
+/** Reads events up to the first one for which `isLast` returns true. Throws if the stream ends earlier. */
 export async function readUntil(
   events: AsyncGenerator<ServerEvent, void>,
   isLast: (event: ServerEvent) => boolean,

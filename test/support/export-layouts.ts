@@ -1,4 +1,4 @@
-// Changes an ONNX model so that its layout is that of a model from another exporter.
+// Gives an ONNX model the layout of a model from another exporter.
 
 import { port } from '../../src/engine/onnx/messages.ts'
 import { field, number, utf8 } from '../../src/engine/onnx/protobuf.ts'
@@ -6,12 +6,12 @@ import { walk } from '../../src/engine/onnx/protobuf-reader.ts'
 
 /** The protobuf field numbers of some fields in an ONNX file. */
 const fields = { graph: 7, initializer: 5, input: 11, rawData: 9, externalData: 13, dataLocation: 14 }
-/** The minimum size, in bytes, of a constant of the model (such as weights) that is moved to the other file. */
+/** The minimum size, in bytes, of a constant (such as weights) that is moved to the other file. */
 const movedMin = 1024
 
 /**
- * Moves the content of all large constants of an ONNX model, such as weights, to another file with the name `file`.
- * Returns the model and the content of this file.
+ * Moves the content of all large constants of an ONNX model to the file `file`. Returns the changed model and the
+ * content of this file.
  */
 export function withExternalData(
   model: Uint8Array,
@@ -47,8 +47,8 @@ export function withExternalData(
 }
 
 /**
- * Adds the input `cache_position` to the graph. Models that were exported with recent versions of Hugging Face's
- * library transformers have this input.
+ * Adds the input `cache_position` to the graph. Recent versions of Hugging Face's library transformers export models
+ * with this input.
  */
 export function withCachePosition(model: Uint8Array): Uint8Array {
   const input = field(fields.input, port('cache_position', 'int64', ['length']))
@@ -58,8 +58,8 @@ export function withCachePosition(model: Uint8Array): Uint8Array {
 }
 
 /**
- * Rewrites the fields of a protobuf message, except the fields whose value is a number. `rewrite` gets the field number
- * (`id`), the content of the field, and all bytes of the field (`whole`). It returns the new bytes of the field.
+ * Rewrites the fields of a protobuf message, except fields whose value is a number. `rewrite` gets the field number
+ * (`id`), the content of the field, and all its bytes (`whole`). It returns the new bytes of the field.
  */
 function rewritten(
   message: Uint8Array,

@@ -1,8 +1,8 @@
 import type { Batch } from '../../src/engine/hear/network.ts'
 
 /**
- * Returns a fake batch without a neural network. `rows` has one object for each window, in which `at` counts the
- * decoding steps. `scoresOf` returns the scores of the next token for one of these objects.
+ * Returns a fake batch without a neural network. `rows` has one object for each window, and its `at` counts the
+ * decoding steps. `scoresOf` returns the scores of the next token for a row.
  */
 export function fakeBatch<Row extends { at: number }>(
   rows: Row[],

@@ -1,6 +1,6 @@
 // Finds the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the browser in
-// the npm package @sparticuz/chromium, which needs no installed libraries. If no browser is named or installed, `bun
-// test/support/find-browser.ts` unpacks it.
+// the npm package @sparticuz/chromium. The package needs no installed libraries. `bun test/support/find-browser.ts`
+// unpacks it if no other browser is found.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,14 +10,13 @@ import { brotliDecompressSync } from 'node:zlib'
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The folder for all files that the browsers of the tests need or write. */
+/** The folder for all files that the browsers need or write. */
 export const browserFolder = join(tmpdir(), 'steno-test-browser')
 
 type Found = { path: string; environment: Record<string, string> }
 
 /**
- * Finds a browser. Returns null if no browser is named or installed, and the browser in the npm package
- * @sparticuz/chromium does not support this CPU.
+ * Finds a browser. Returns null if no browser is named or installed, and @sparticuz/chromium does not support this CPU.
  */
 export async function findBrowser(): Promise<Found | null> {
   const named = process.env.STENO_TEST_CHROME
@@ -41,9 +40,9 @@ function browserPackage(): string {
 }
 
 /**
- * Unpacks the npm package @sparticuz/chromium into a new folder. Another test process may do the same at the same time.
- * So each process unpacks the package into a folder of its own, and the folder of the first process gets the name
- * `folder`: a program that is still being written cannot be started.
+ * Unpacks the npm package @sparticuz/chromium into the new folder `folder`. Several test processes may unpack at the
+ * same time, each into its own folder. The first complete folder gets the name `folder`, so no process starts an
+ * incomplete browser.
  */
 async function unpackInto(folder: string): Promise<void> {
   mkdirSync(browserFolder, { recursive: true })
@@ -82,8 +81,8 @@ export async function withTemporaryFolder<Result>(
 }
 
 /**
- * Writes a font configuration with the fonts of the system and the fonts in the folder `fonts`. Without any font, the
- * browser cannot draw text.
+ * Writes a font configuration with the fonts of the system and of the folder `fonts`. Without a font, the browser
+ * cannot draw text.
  */
 function writeFontList(fonts: string): string {
   const path = join(browserFolder, 'fonts.conf')

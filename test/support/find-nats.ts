@@ -1,5 +1,5 @@
-// Finds and starts nats-server. STENO_TEST_NATS may name the program. Otherwise, the program is searched for in the
-// folders of PATH, and then in /usr/sbin and /usr/local/sbin.
+// Finds and starts nats-server. STENO_TEST_NATS may name the program. Otherwise, it is searched for in the folders of
+// PATH, and then in /usr/sbin and /usr/local/sbin.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -35,7 +35,7 @@ export async function launchNats(folder: string): Promise<LaunchedNats> {
   })
 }
 
-/** Calls `start` with a free port. If another program takes the port first, tries again with another port. */
+/** Calls `start` with a free port. Tries again with another port if `start` fails, up to five times in all. */
 export async function onFreePort<Started>(start: (port: number) => Promise<Started>): Promise<Started> {
   for (let tries = 1; ; tries++) {
     try {
@@ -47,8 +47,8 @@ export async function onFreePort<Started>(start: (port: number) => Promise<Start
 }
 
 /**
- * Returns a prefix of a command. With it, the kernel kills the started program when this process ends, also when this
- * process is killed. Returns an empty prefix if this machine has no setpriv with this option.
+ * Returns a prefix for a command. With the prefix, the kernel kills the started program when this process ends or is
+ * killed. Returns an empty prefix if this machine's setpriv does not support this.
  */
 export function dieWithParent(): string[] {
   const prefix = ['setpriv', '--pdeathsig', 'KILL']
@@ -56,9 +56,9 @@ export function dieWithParent(): string[] {
 }
 
 /**
- * Starts nats-server on this port. `ready` resolves when nats-server answers. It rejects if nats-server exits before
- * that, for example because another program has the port. A connection alone proves nothing: the other program may
- * accept the connection. So nats-server gets a unique name, which it sends to each new connection.
+ * Starts nats-server on this port. `ready` resolves when nats-server answers, and rejects if it exits earlier. Another
+ * program with the port may accept the connection too. nats-server therefore gets a unique name, which it sends to each
+ * new connection.
  */
 export function launch(config: string, port: number): { child: Subprocess; ready: Promise<void> } {
   const name = crypto.randomUUID()
@@ -74,7 +74,7 @@ export function launch(config: string, port: number): { child: Subprocess; ready
   return { child, ready: wait() }
 }
 
-/** Returns the name of the nats-server on this port. Returns null if no nats-server answers there. */
+/** Returns the name of the nats-server on this port, or null if no nats-server answers there. */
 export function findName(port: number): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const socket = connect(port, '127.0.0.1')

@@ -1,5 +1,5 @@
-// Makes float weights for tests. The weights come from the pocket model (a small speech model for tests), or from
-// arrays that a test gives. The files of the pocket model have other weight names than the published models.
+// Makes float weights for tests, from arrays or from the pocket model (a small Whisper model for tests). The files of
+// the pocket model have other weight names than the published models.
 
 import { join } from 'node:path'
 import type { FloatWeights, Weight } from '../../src/engine/network/float-weights.ts'
@@ -11,10 +11,7 @@ export function weightOf(data: Float32Array, dims: readonly number[]): Weight {
   return { type: 'F32', dims, bytes, transposed: false }
 }
 
-/**
- * The names of the parts of a layer. The keys are the names in the pocket model (a small Whisper model for tests), and
- * the values are the names in the published models.
- */
+/** The names of the parts of a layer: in the pocket model (keys), and in the published models (values). */
 const parts = {
   attn_ln: 'self_attn_layer_norm',
   cross_attn_ln: 'encoder_attn_layer_norm',
@@ -31,7 +28,7 @@ const parts = {
   'mlp.2': 'fc2',
 } as const
 
-/** Returns the weights of `pocket`, the small speech model for tests, converted to floats. */
+/** Returns the weights of the pocket model, converted to floats. */
 export function pocketWeights(folder: string): FloatWeights {
   const read = (file: string) => readModel(Bun.mmap(join(folder, 'onnx', file))).constants
   const encoder = read('encoder_model.onnx')
@@ -84,8 +81,8 @@ function addLayer(weights: FloatWeights, constants: Constants, from: string, to:
 }
 
 /**
- * Returns the matrix of the token embeddings, with one vector for each token. The pocket model, which is a small
- * Whisper model for tests, knows only a part of the tokens. All other tokens have the same vector.
+ * Returns the matrix of the token embeddings, with one vector for each token. The pocket model knows only some of the
+ * tokens. All other tokens have the same vector.
  */
 function embedding(constants: Constants, width: number): { data: Float32Array; tokens: number } {
   const rows = new Int16Array(must(constants, 'row_of_token').bytes!.slice().buffer)

@@ -9,12 +9,12 @@ const memory = '/dev/shm'
 const memoryBytesMin = 4 * 1024 ** 3
 
 /**
- * The folder in which tests make their folders. It is in memory if the memory has enough space and programs may be run
- * there: on a disk, a test of the service takes a fifth more CPU time, and waits for each flush of the database.
+ * The folder in which tests make their folders. It is in memory if there is enough space and programs may run there. On
+ * a disk, a test of the service takes a fifth more CPU time, and waits for each flush of the database.
  */
 export const scratch = hasRoomInMemory() ? memory : tmpdir()
 
-/** Returns false also if no program may be run from the folder: many tests write a program and run it. */
+/** Returns false also if programs may not run in the folder, because many tests run a program there. */
 function hasRoomInMemory(): boolean {
   if (!existsSync(memory)) return false
   const mount = readFileSync('/proc/self/mounts', 'utf8')
@@ -25,16 +25,16 @@ function hasRoomInMemory(): boolean {
 }
 
 /**
- * Creates a temporary folder. The folder is removed at the end of the calling test, or, if no test is running, at the
- * end of the test file. If beforeAll calls this function, the folder is removed when beforeAll ends.
+ * Creates a temporary folder. The folder is removed at the end of the calling test, or of the test file if no test is
+ * running. If beforeAll calls this function, the folder is removed when beforeAll ends.
  */
 export function temporaryFolder(): string {
   return folderIn(scratch)
 }
 
 /**
- * Like `temporaryFolder`, but in the temporary folder of the system, which is usually on a disk: for large files, and
- * for a copy of the built program, which may be a hard link there.
+ * Creates a temporary folder in the temporary folder of the system, which is usually on a disk. Large files belong
+ * there. So does a copy of the built program, because a hard link needs the same file system.
  */
 export function temporaryFolderOnDisk(): string {
   return folderIn(tmpdir())

@@ -1,23 +1,17 @@
-// Writes small framewise models for tests, in the file layouts of the published models. (A framewise model gives tokens
-// for each frame of sound.) The small models recognise tones: each token has a tone of its own frequency, and silence
-// is the blank token.
+// Writes small framewise models for tests, in the file layouts of the published models. A framewise model gives tokens
+// for each frame of sound. In these models, each token is a tone with its own frequency, and silence is the blank
+// token.
 
 import { join } from 'node:path'
 import { Graph } from '../../src/engine/onnx/graph.ts'
 
 const rate = 16_000
-/**
- * In these test models, each token is a tone of its own frequency. Returns this frequency in Hz. A frame of 20 ms has a
- * whole number of periods of each frequency.
- */
+/** Returns the frequency of a token's tone in Hz. Each frequency has a whole number of periods in a frame of 20 ms. */
 const frequencyOf = (token: number) => 400 + 50 * token
 
 export type Tone = { token: number; seconds: number }
 
-/**
- * Returns the samples of the tones, one after the other. The frequency of a tone depends on its token. Token 0 gives
- * silence.
- */
+/** Returns the samples of the tones, one after the other. Token 0 gives silence. */
 export function tones(sequence: readonly Tone[]): Float32Array {
   const samples: number[] = []
   for (const { token, seconds } of sequence) {
@@ -28,9 +22,8 @@ export function tones(sequence: readonly Tone[]): Float32Array {
 }
 
 /**
- * In these test models, each token except token 0 is a tone of one frequency. Adds operations to the graph that compute
- * the power of the tone of each token in each frame. A frame has `length` samples. The output has the shape 1 × tokens
- * × frames.
+ * Adds operations to the graph that compute the power of each token's tone in each frame. Token 0 has no tone, but a
+ * constant. A frame has `length` samples. The output has the shape 1 × tokens × frames.
  */
 function addPowers(graph: Graph, sound: string, tokens: number, length: number): string {
   const power = (wave: (angle: number) => number) => {
@@ -48,8 +41,8 @@ function addPowers(graph: Graph, sound: string, tokens: number, length: number):
 }
 
 /**
- * Writes a CTC model. `scores` is the number of scores that the model gives for a frame. If `scores` differs from the
- * number of tokens, the model is invalid.
+ * Writes a CTC model that gives `scores` scores for a frame. The model is invalid if `scores` differs from the number
+ * of tokens.
  */
 export async function writeCtcModel(
   folder: string,
@@ -71,9 +64,8 @@ function tokenLines(tokens: readonly string[]): string {
 }
 
 /**
- * Writes a TDT model. The last token of the vocabulary is the blank token. Each token lasts one frame of 80 ms. The
- * decoder never returns the same token twice in a row, except for the blank token. The state of the decoder is the
- * number of previous tokens.
+ * Writes a TDT model whose tokens last one frame of 80 ms each. The last token of the vocabulary is the blank token.
+ * Only the blank token can follow itself. The state of the decoder is the number of previous tokens.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))
@@ -87,9 +79,8 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // In the sound, each token except the blank token is a tone of its own frequency. A frame has one feature for each
-  // token. Feature 0 is a constant, and belongs to the blank token. Feature n + 1 is the power of the tone of token n.
-  // The vocabulary has another order: the blank token is its last token.
+  // A frame has one feature for each token. Feature 0 is a constant, and belongs to the blank token. Feature n + 1 is
+  // the power of the tone of token n. In the vocabulary, the blank token is the last one.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])
@@ -116,15 +107,13 @@ function tdtDecoder(tokens: number): Uint8Array {
   graph.input('target_length', 'int32', ['N'])
   const count = graph.input('input_states_1', 'float32', [1, 'N', 1])
   const other = graph.input('input_states_2', 'float32', [1, 'N', 2])
-  // The encoder gives the blank token the first index, but in the vocabulary it has the last index. `order` moves the
-  // blank token to the end, and each other token to an index that is one lower.
+  // The blank token is first in the encoder's output, but last in the vocabulary. `order` moves it to the end, and each
+  // other token one place forward.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // The decoder must not return the same token twice in a row, except for the blank token. So the score of the previous
-  // token is lowered. `target` is the id of the previous token. It is compared with each element of `loweredIds`. If it
-  // is equal to the element at index n, the score of token n is lowered. So the element at index n must be n. Only the
-  // last element, which belongs to the blank token, is -1. No token has the id -1, so the score of the blank token is
-  // never lowered.
+  // Lowers the score of the previous token, so that no token except the blank token follows itself. `target` is the id
+  // of the previous token. Where `target` equals element n of `loweredIds`, the score of token n is lowered. The
+  // element of the blank token is -1, which is not the id of any token.
   const loweredIds = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

@@ -3,9 +3,9 @@
 import { expect } from 'bun:test'
 
 /**
- * Runs the code `script` in a child process in which no file can have more than `kilobytes`, and returns its output. On
- * a write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With the trap, the write fails with an
- * error (EFBIG), similar to a write on a full disk (ENOSPC).
+ * Runs the code `script` in a child process in which a file can have at most `kilobytes`. Returns its output. A write
+ * above the limit of `ulimit` normally ends the process by SIGXFSZ. With the trap, the write fails with an error
+ * (EFBIG), similar to that of a full disk (ENOSPC).
  */
 export async function runOnFullDisk(kilobytes: number, script: string): Promise<string> {
   const limit = `trap '' XFSZ; ulimit -f ${kilobytes}; exec "$0" -e "$1"`

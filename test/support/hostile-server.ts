@@ -1,4 +1,4 @@
-// A test server that writes raw bytes to its sockets, so that it can send responses that violate HTTP.
+// A test server that writes raw bytes to its sockets. It can therefore send responses that violate HTTP.
 
 import { afterEach } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -6,13 +6,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer } from 'node:tls'
 
 export type Request = { method: string; path: string; headers: Record<string, string>; body: string }
-/** A function that answers the requests for one path. `nth` is 1 for the first request for this path. */
+/** Answers the requests for one path. `nth` is 1 for the first request for this path. */
 export type Scene = (socket: Socket, request: Request, nth: number) => unknown
 
 export type HostileOptions = {
   tls?: boolean
   address?: string
-  /** Bytes that the server sends as soon as a client connects. The server then closes the connection. */
+  /** Bytes that the server sends to each new client. The server then closes the connection. */
   greeting?: string
 }
 
@@ -73,7 +73,7 @@ async function hostileServer(
   }
 }
 
-/** Returns the first line and the given headers of a response. Adds no Content-Length header. */
+/** Returns the first line and the headers of a response. Adds no Content-Length header. */
 export function head(status: number, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`
@@ -94,9 +94,7 @@ export function redirect(to: string, status = 302): Scene {
   return socket => answer(socket, status, { Location: to })
 }
 
-/**
- * Writes `chunk` again and again, as fast as the client reads, until `bytes` bytes are sent or the socket is closed.
- */
+/** Writes `chunk` repeatedly, as fast as the client reads, until `bytes` bytes are sent or the socket is closed. */
 export async function pour(
   socket: Socket,
   bytes: number,
@@ -118,7 +116,7 @@ export async function pour(
 }
 
 /**
- * Sends the text `start` once, and then the text `drop` every 10 ms. The response never ends, but the connection is
+ * Sends the text `start` once, and then the text `drop` every 10 ms. The response never ends, and the connection is
  * never idle.
  */
 export function drip(socket: Socket, start = head(200), drop = 'a'): void {
@@ -133,8 +131,8 @@ export async function untilClosed(server: HostileServer): Promise<void> {
 }
 
 /**
- * Opens a port that accepts no connection. The process that listens on the port is paused by SIGSTOP, and its accept
- * queue is full. The kernel therefore drops further connection attempts, and a client waits for its connection.
+ * Opens a port that accepts no connection. The listening process is paused by SIGSTOP, and its accept queue is full.
+ * The kernel therefore drops further connection attempts, and a client waits.
  */
 export async function deafPort(address: string, port: number): Promise<{ stop(): Promise<void> }> {
   const script = `const server = require('node:net').createServer()
@@ -155,16 +153,13 @@ export async function deafPort(address: string, port: number): Promise<{ stop():
       queue.push(socket)
       setTimeout(resolve, 500, false)
     })
-  // The loop opens connections until the accept queue is full. Bun asks the kernel for a queue of 512 connections, and
-  // the kernel allows a few more. When two attempts in a row fail, the queue is full.
+  // Opens connections until the accept queue is full. Bun asks the kernel for a queue of 512 connections, and the
+  // kernel allows a few more. The queue is full when two attempts in a row fail.
   while (queue.length < 5000 && ((await heard()) || (await heard())));
   return { stop }
 }
 
-/**
- * Returns a function that starts a server. All servers that a test started with this function are stopped at the end of
- * the test.
- */
+/** Returns a function that starts a server. Its servers are stopped at the end of each test. */
 export function hostileServers(): (
   scenes: Record<string, Scene>,
   options?: HostileOptions,

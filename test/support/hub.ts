@@ -1,31 +1,21 @@
-// A server of model files for tests, with the protocol of Hugging Face and one or more repositories. Tests can make its
-// transfers fail.
+// A server of model files for tests, with the protocol of Hugging Face. Tests can make its transfers fail.
 
 import { createHash } from 'node:crypto'
 
 export type HubBehaviour = {
-  /**
-   * Entry n of this list is the number of bytes after which transfer n ends too early. A transfer without an entry is
-   * complete.
-   */
+  /** Entry n is the number of bytes after which transfer n ends too early. A transfer without an entry is complete. */
   breaksAfter?: number[]
   ignoresRange?: boolean
-  /**
-   * Wrong content of files. The keys are the paths of the files. Only the first request for a path gets the wrong
-   * content.
-   */
+  /** Wrong content of files, by path. Only the first request for a path gets the wrong content. */
   forges?: Record<string, Uint8Array>
   token?: string
-  /** The files of further repositories. The keys are the names of the repositories. */
+  /** The files of further repositories, by the name of the repository. */
   others?: Record<string, Record<string, Uint8Array>>
 }
 
 export type TestHub = {
   endpoint: string
-  /**
-   * The path of every received request, oldest first. If a request has a Range header, the value of this header follows
-   * the path.
-   */
+  /** The paths of the received requests, oldest first. The value of a Range header follows the path. */
   asked: string[]
   stop(): Promise<void>
 }

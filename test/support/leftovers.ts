@@ -1,6 +1,5 @@
 // Fails a test file that leaves certain changes in its process (see `stateOfProcess`). In `make test`, several test
-// files run in one process, so the change could fail another file that happens to come later. `bunfig.toml` loads this
-// file before the test files.
+// files share a process, so the change could fail a later file. `bunfig.toml` loads this file before the test files.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, jest } from 'bun:test'
@@ -22,15 +21,14 @@ const shared = {
   terminal,
 }
 
-/** Returns the checked parts of the state that all test files of a process share, by name. */
+/** Returns the checked parts of the process state that test files share, by name. */
 function stateOfProcess(): Map<string, unknown> {
   const state = new Map<string, unknown>([
     ['process.cwd()', process.cwd()],
     ['jest.isFakeTimers()', jest.isFakeTimers()],
   ])
   for (const [name, value] of Object.entries(process.env)) state.set(`process.env.${name}`, value)
-  // tus-js-client adds listeners for signals when it is loaded, and Playwright adds one for `exit` for each browser
-  // that runs.
+  // Listeners for signals and `exit` are not checked: tus-js-client and Playwright add some.
   for (const event of process.eventNames().map(String))
     if (!/^(exit|SIG.*)$/.test(event)) state.set(`the listeners for ${event}`, process.listenerCount(event))
   for (const [owner, object] of Object.entries(shared))
@@ -41,7 +39,7 @@ function stateOfProcess(): Map<string, unknown> {
 
 let before = stateOfProcess()
 
-// Bun calls this function at the end of each test file, after the functions of the file itself.
+// Bun calls this function at the end of each test file, after the file's own functions.
 afterAll(() => {
   const after = stateOfProcess()
   const names = new Set([...before.keys(), ...after.keys()])

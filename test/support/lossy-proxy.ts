@@ -1,25 +1,25 @@
-// A TCP proxy that simulates a broken or slow network: it cuts all connections, or it keeps them open and forwards no
-// bytes, or forwards them late.
+// A TCP proxy that simulates a broken or slow network. It cuts all connections, drops their bytes, or forwards the
+// bytes late.
 
 import { connect, createServer, type Socket } from 'node:net'
 
 export type LossyProxy = {
   port: number
-  /** Cuts all open connections. Connections that are opened later work. */
+  /** Cuts all open connections. Later connections work. */
   cut(): void
-  /** Forwards no bytes for `ms` milliseconds, and then cuts all connections. */
+  /** Drops all bytes for `ms` milliseconds, and then cuts all connections. */
   swallow(ms: number): Promise<void>
   /**
-   * Keeps the bytes that the servers send to the callers, until the returned function is called. The kept bytes of each
-   * connection then arrive together.
+   * Keeps the bytes that the server sends, until the returned function is called. The kept bytes of each connection
+   * then arrive together.
    */
   hold(): () => void
   close(): void
 }
 
 /**
- * The proxy calls this function with all bytes that it receives, before it forwards or drops them. `from` is the side
- * that sent the bytes: the client (`caller`) or the server (`target`).
+ * Receives all bytes before the proxy forwards or drops them. `from` is the sender: the client (`caller`) or the server
+ * (`target`).
  */
 type OnData = (from: 'caller' | 'target', bytes: Uint8Array) => void
 

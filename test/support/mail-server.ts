@@ -1,5 +1,4 @@
-// A real SMTP server on the loopback address. Tests can pass options of the npm package smtp-server, so that this
-// server simulates faults.
+// A real SMTP server on the loopback address. With options of the npm package smtp-server, it simulates faults.
 
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -7,10 +6,10 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 export type Received = { from: string; to: string[]; user: string | null; secure: boolean; raw: string }
 
 export type MailServer = {
-  /** Returns the value of STENO_SMTP_URL with which steno sends its mails to this server. */
+  /** Returns the value of STENO_SMTP_URL for this server. */
   url(credentials?: string): string
   received: Received[]
-  /** Returns a promise that resolves when all clients have disconnected. */
+  /** Resolves when all clients have disconnected. */
   left(): Promise<void>
   stop(): Promise<void>
 }
@@ -47,8 +46,8 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
     },
     ...options,
   })
-  // Some tests abort the client during a transfer, which is an error in this server. Without this listener, the error
-  // would end the test process.
+  // Some tests abort a transfer, which is an error in this server. Without this listener, the error ends the test
+  // process.
   server.on('error', () => {})
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo

@@ -1,5 +1,5 @@
-// Fake media files: the content of such a file is a text with its duration, such as `steno-test 11.700`. With fake
-// files, most tests do not need FFmpeg.
+// Fake media files: the content is a text with the duration, such as `steno-test 11.700`. With fake files, most tests
+// do not need FFmpeg.
 
 import { readFileSync } from 'node:fs'
 import { JobFailure } from '../../src/errors.ts'

@@ -3,13 +3,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** All tokens with the id `movedFrom` or a higher id are moved by `by` ids. */
+/** Adds `by` to all token ids from `movedFrom` on. */
 export type Move = { movedFrom: number; by: number }
 
 /**
  * Moves the tokens of the model in `folder`, in its tokenizer and in its configuration. If `by` is positive, the
- * tokenizer gets the token of one more language. If `by` is negative, the model becomes an English-only model, and the
- * special tokens get the ids of some text tokens. These text tokens are removed from the lists of suppressed tokens.
+ * tokenizer gets the token of one more language. If `by` is negative, the model becomes English-only, and special
+ * tokens take the ids of some text tokens. The lists of suppressed tokens lose these text tokens.
  */
 export function moveTokens(folder: string, { movedFrom, by }: Move): void {
   const moved = (id: number) => (id >= movedFrom ? id + by : id)

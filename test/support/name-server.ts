@@ -7,10 +7,7 @@ import { once } from 'node:events'
 export const a = 1
 export const aaaa = 28
 
-/**
- * The IP addresses of each host name, by the number of the DNS record type (1 is A, 28 is AAAA). Each address is a list
- * of bytes.
- */
+/** The IP addresses of each host name, by DNS record type (1 is A, 28 is AAAA). An address is a list of bytes. */
 export type Zone = Record<string, { 1?: number[][]; 28?: number[][] }>
 
 export type NameServer = {
@@ -23,8 +20,8 @@ export type NameServer = {
 }
 
 /**
- * Starts a name server that knows the names in `zone`. The server never answers a query for a name that ends with
- * `.silent`. For any other name, it answers that the name does not exist.
+ * Starts a name server with the names in `zone`. It does not answer queries for names that end with `.silent`. It
+ * answers that any other name does not exist.
  */
 export async function startNameServer(
   zone: Zone,
@@ -60,10 +57,10 @@ function answerTo(question: Buffer, records: Zone[string] | undefined, type: num
   const answer = Buffer.from(question)
   answer.writeUInt16BE(records ? 0x8180 : 0x8183, 2)
   answer.writeUInt16BE(addresses.length, 6)
-  // The response has no authority records and no additional records, so both counts are 0.
+  // The counts of authority records and of additional records are 0.
   answer.writeUInt32BE(0, 8)
   const rows = addresses.map(address =>
-    // Each record consists of a pointer to the name in the question, the type, the class IN, a time to live of 0, the
+    // The fields of a record: a pointer to the name in the question, the type, the class IN, a time to live of 0, the
     // length of the address, and the address.
     Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
   )

@@ -1,5 +1,5 @@
 // Makes the signed tokens of an operator, accounts and users of NATS, and a file with credentials for each user. The
-// program nsc of NATS makes the same tokens, but it may not be installed where the tests run.
+// NATS program nsc makes the same tokens, but tests cannot rely on it.
 
 import { writeFileSync } from 'node:fs'
 import { nkeys } from '@nats-io/transport-node'
@@ -9,8 +9,8 @@ type KeyPair = ReturnType<typeof nkeys.createUser>
 export type Rights = { publish: string[]; subscribe: string[] }
 
 /**
- * Creates an account of NATS. Returns settings for nats-server that contain this account, and a function that creates a
- * user of this account and writes the credentials of the user to a file.
+ * Creates a NATS account. Returns settings for nats-server with this account. `writeCredentials` creates a user of this
+ * account and writes the user's credentials to a file.
  */
 export function makeAccounts(): {
   settings: string

@@ -1,4 +1,4 @@
-// Starts nats-server for a test. A test that is declared with `natsTest` is skipped if there is no nats-server.
+// Starts nats-server for a test. A test declared with `natsTest` is skipped without nats-server.
 
 import { afterAll, beforeAll, beforeEach, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { temporaryFolder } from './folder.ts'
 export type NatsServer = {
   readonly url: string
   readonly port: number
-  /** Kills nats-server. `start` starts it again, on the same port and with the same stream. */
+  /** Kills nats-server. `start` starts it again on the same port, with the same stream. */
   kill(): Promise<void>
   start(): Promise<void>
 }
@@ -23,10 +23,10 @@ type Options = {
   jetstream?: boolean
 }
 
-/** False from the start of a `natsTest` to its success. So it is also false after a test that failed or timed out. */
+/** False from the start of a `natsTest` to its success. It stays false after a test that failed or timed out. */
 let hasPassed = true
 
-/** A test that needs nats-server. It is skipped if there is no nats-server. */
+/** A test that needs nats-server. Without nats-server, the test is skipped. */
 export function natsTest(title: string, run: () => Promise<void>, timeoutMs?: number): void {
   const note = hasNats ? '' : ' (SKIPPED: there is no nats-server here)'
   const watched = async () => {
@@ -53,7 +53,7 @@ class Nats implements NatsServer {
   }
 
   async start(): Promise<void> {
-    // A test continues after its timeout. It must then start no process, because nothing would end this process.
+    // A test continues after its timeout. It must then start no process, because no code would end the process.
     if (this.#hasEnded) throw new Error('the test of this nats-server has ended')
     const { child, ready } = launch(this.#config, this.port)
     this.#process = child
@@ -86,10 +86,8 @@ export async function startNats({
 
 /**
  * Starts nats-server, by default with JetStream, before the first test of the calling file, and ends it after the last
- * test. If no test of the file runs, nats-server is not started, because Bun would not call the function that ends it.
- * When a test times out, Bun ends all child processes, also nats-server. So nats-server is started again before a test
- * if the previous one did not pass. Otherwise all later tests of the file would fail too, and it would be hard to see
- * which one timed out.
+ * one. If no test of the file runs, nats-server is not started. When a test times out, Bun ends all child processes,
+ * also nats-server. After a test that did not pass, nats-server is therefore started again.
  */
 export function sharedNats(options: Options = {}): NatsServer {
   let server: Nats | null = null

@@ -1,4 +1,4 @@
-// Gives services of tests a new database that has all migrations.
+// Gives the services of tests a new database that has all migrations.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,17 +6,14 @@ import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { scratch } from './folder.ts'
 
-/**
- * The bytes of an empty database with all migrations. Null until a service after the first one of the process needs
- * them.
- */
+/** The bytes of an empty database with all migrations. Null until the second service of the process starts. */
 let migrated: Uint8Array | null = null
 let services = 0
 
 /**
- * Writes an empty database with all migrations into the data folder, if the folder has no database. A service that
- * applies all migrations itself takes 16 ms of CPU time, and waits for the disk. The first service of each process
- * still applies them itself.
+ * Writes an empty database with all migrations into a data folder without a database. A service that applies all
+ * migrations takes 16 ms of CPU time, and waits for the disk. Only the first service of each process still applies
+ * them.
  */
 export function placeDatabase(dataDir: string): void {
   services += 1

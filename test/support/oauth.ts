@@ -1,4 +1,4 @@
-// An OAuth client, and a signed-in browser that uses the consent page, for tests.
+// An OAuth client for tests, and a signed-in browser that uses the consent page.
 
 import { type Answer, startTestService, type TestService } from './service.ts'
 
@@ -37,11 +37,11 @@ export function registerClient(service: Served, metadata: object = {}): Promise<
   })
 }
 
-/** Returns functions for the steps of the authorization code flow, for one client and one browser. */
+/** Returns functions for the steps of the OAuth authorization code flow, for one client and one browser. */
 export function flow(service: Served, { cookie, clientId }: { cookie: string; clientId: string }) {
   /**
-   * Returns the parameters of an authorization request. `changes` replaces some of them. A parameter whose value is
-   * empty is left out.
+   * Returns the parameters of an authorization request, with the replacements in `changes`. An empty parameter is left
+   * out.
    */
   const params = (changes: Fields = {}) =>
     given({
@@ -60,7 +60,7 @@ export function flow(service: Served, { cookie, clientId }: { cookie: string; cl
   const post = (path: string, fields: Fields, headers: Fields = {}) =>
     service.fetch(path, { method: 'POST', headers, body: given(fields) })
 
-  /** Allows the client's access on the consent page. Returns the authorization code from the redirect address. */
+  /** Allows the access of the client on the consent page. Returns the authorization code. */
   const getCode = async (changes: Fields = {}): Promise<string> => {
     const { status, headers, text } = await submit({ decision: 'allow', ...changes })
     const location = URL.parse(headers.get('location') ?? '')

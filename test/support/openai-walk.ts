@@ -1,5 +1,4 @@
-// Calls the endpoints that are compatible with OpenAI, with OpenAI's npm package. openai-walk.py makes the same calls
-// in Python.
+// Calls the OpenAI-compatible endpoints with OpenAI's npm package. openai-walk.py makes the same calls in Python.
 
 import { createReadStream } from 'node:fs'
 import OpenAI, { APIError } from 'openai'

@@ -1,5 +1,4 @@
-// Starts a service for tests of the endpoints that are compatible with OpenAI, and a client from OpenAI's npm
-// package.
+// Starts a service for tests of the OpenAI-compatible endpoints, and a client from OpenAI's npm package.
 
 import OpenAI, { toFile } from 'openai'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -8,7 +7,7 @@ import { startTestService, type TestService } from './service.ts'
 
 export const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 
-/** Starts a service with an account, and creates an OpenAI client with the key of the account. */
+/** Starts a service with an account. Creates an OpenAI client with the account's key. */
 export async function startOpenAi(options: Parameters<typeof startTestService>[0] = unlimited) {
   const service = await startTestService(options)
   const ana = service.account('ana')
@@ -48,8 +47,7 @@ function utterance(start: number, speaker: string, said: string[], confidence: n
 }
 
 /**
- * Waits until the engine has received `count` jobs since its start. Completes the last of these jobs with the given
- * transcript.
+ * Waits until the engine has received `count` jobs since its start. Completes the last job with the given transcript.
  */
 export async function answerWith(service: TestService, transcript: Transcript = dialogue, count = 1) {
   const task = await service.engine.given(count)
@@ -57,7 +55,7 @@ export async function answerWith(service: TestService, transcript: Transcript = 
   return task
 }
 
-/** Sends a body to POST /v1/audio/transcriptions by `fetch`, without OpenAI's npm package. */
+/** Sends a body to POST /v1/audio/transcriptions without OpenAI's npm package. */
 export async function post(
   { url }: { url: string },
   key: string,

@@ -1,4 +1,4 @@
-// Folders of another user, for tests of commands that root runs. Only root can make such folders.
+// Folders of another user, for tests of commands that root runs. Only root can make these folders.
 
 import { test } from 'bun:test'
 import { chownSync, lstatSync, readdirSync } from 'node:fs'
@@ -15,7 +15,7 @@ export function foreignFolder(): string {
   return folder
 }
 
-/** Runs a test of a command of root. Skips it if the tests do not run as root. */
+/** Runs a test of a command of root. The test is skipped if the tests do not run as root. */
 export function byRoot(title: string, run: Parameters<typeof test>[1]): void {
   test.skipIf(!isRoot)(
     `${title}${isRoot ? '' : ' (SKIPPED: only root can write into the folder of another user)'}`,
@@ -23,7 +23,7 @@ export function byRoot(title: string, run: Parameters<typeof test>[1]): void {
   )
 }
 
-/** Lists the files and folders in `folder`, at any depth, whose owner is not `otherUser`. Returns their names. */
+/** Returns the names of the files and folders in `folder`, at any depth, whose owner is not `otherUser`. */
 export function notGiven(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true }) as string[]
   return names.filter(name => lstatSync(join(folder, name)).uid !== otherUser).sort()

@@ -1,9 +1,8 @@
 // Sets the environment of the tests, and of the programs that tests start.
 //
-// MIMALLOC_PURGE_DELAY, which the Makefile sets for the test process, is removed: the started programs must use memory
-// in the same way as for a user. Another folder replaces the cache folder of the user, because a service would also
-// find models and the CUDA provider of the user there. The files that the built program unpacks stay in the other
-// folder and are used again in the next run. Models and the CUDA provider are removed from this folder.
+// MIMALLOC_PURGE_DELAY is removed, so that started programs use memory as for a user. Another folder replaces the
+// user's cache folder, so that services do not find the user's models and CUDA provider. Models and the CUDA provider
+// are removed from the other folder. Unpacked files of the built program stay there for the next run.
 
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +16,7 @@ if (existsSync(cache))
   for (const path of downloads.scanSync({ cwd: cache, onlyFiles: false }))
     rmSync(join(cache, path), { recursive: true, force: true })
 
-// Without `env`, Bun gives a child the environment with which this process began, and not `process.env`.
+// Without `env`, Bun gives a child the environment of this process's start, and not `process.env`.
 const { spawn, spawnSync } = Bun
 Object.assign(Bun, {
   spawn: withEnvironment(spawn),

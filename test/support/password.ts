@@ -1,5 +1,5 @@
-// A password for accounts of tests. Its hash costs little CPU time. Bun reads the cost from the stored hash, so a
-// sign-in with this password costs little too.
+// A password for accounts of tests, with a hash that costs little CPU time. Bun reads the cost from the stored hash, so
+// a sign-in costs little too.
 
 import { afterAll, beforeAll, spyOn } from 'bun:test'
 
@@ -10,8 +10,7 @@ export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
  * Makes services in the test process hash passwords at a low cost during the tests of the calling file. For an account
- * that does not exist, no hash is computed at all. The built program still hashes at its own cost, and
- * test/accounts/password.test.ts tests this cost.
+ * that does not exist, no hash is computed. The built program still hashes at its own cost.
  */
 export function hashAtLowCost(): void {
   const { hash, verify } = Bun.password

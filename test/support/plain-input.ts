@@ -1,6 +1,6 @@
 import type { TranscribeChoices, TranscribeInput } from '../../src/engine/request.ts'
 
-/** The usual values of the choices that a caller has for a transcription. */
+/** The usual choices of a caller for a transcription. */
 export const plainChoices: TranscribeChoices = {
   language: null,
   diarize: false,
@@ -10,7 +10,7 @@ export const plainChoices: TranscribeChoices = {
   vocabulary: [],
 }
 
-/** Returns the input of a job for the engine. All options have their usual values, and `own` replaces these values. */
+/** Returns the input of a job for the engine. `own` replaces the usual values. */
 export function plainInput(own: Partial<TranscribeInput> = {}): TranscribeInput {
   return { ...plainChoices, path: '', durationMs: 10_000, ...own }
 }

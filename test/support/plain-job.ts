@@ -1,9 +1,7 @@
 import type { JobRequest } from '../../src/jobs/create.ts'
 import { plainChoices } from './plain-input.ts'
 
-/**
- * Returns a request for a job in which all options have their usual values. The fields in `own` replace these values.
- */
+/** Returns a request for a job with the usual options. `own` replaces some of its fields. */
 export function plainJob(keyId: string, own: Partial<JobRequest> = {}): JobRequest {
   return {
     ...plainChoices,

@@ -1,5 +1,5 @@
-// Starts one server with the pocket model, which is a small Whisper model for tests. All tests of a test file use this
-// server. The server runs from source, or from the built program.
+// Starts one server with the pocket model (a small Whisper model for tests) for all tests of a file. The server runs
+// from source, or from the built program.
 
 import { afterAll, beforeAll } from 'bun:test'
 import { clips, pocket, unless, voices } from './engine-room.ts'
@@ -7,14 +7,12 @@ import { prepareData, serve, testedProgram } from './server.ts'
 
 type PocketServer = {
   /**
-   * True if files that the tests need are missing: the pocket model (a small Whisper model), the voice models if the
-   * tests use them, or the clips (short recordings of speech). No server is then started, and the tests must be
-   * skipped.
+   * True if a file that the tests need is missing: the pocket model, a voice model, or a clip (a short recording of
+   * speech). No server is then started, and the tests must be skipped.
    */
   missing: boolean
   /**
-   * A text for the end of each test title. If the tests are skipped, it says that the models or clips are missing.
-   * Otherwise it is empty.
+   * The end of each test title. It is empty, or says that the tests are skipped because models or clips are missing.
    */
   skipped: string
   /** The address of the server, without a slash at the end. */
@@ -23,7 +21,7 @@ type PocketServer = {
 }
 
 /**
- * Starts the server before the tests of the file, and stops it after them. `url` and `key` are set when the tests
+ * Starts the server before the tests of the file, and stops it afterwards. `url` and `key` are empty before the tests
  * begin.
  */
 export function pocketServer({ withVoices = false } = {}): PocketServer {

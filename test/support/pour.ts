@@ -1,8 +1,8 @@
-// Sends a file of a given size to a server. The sender runs in a process of its own.
+// Sends a file of a given size to a server, from a process of its own.
 
 /**
- * The ways to send a file: one PUT to a signed address, one PATCH of a resumable upload, or a form to the endpoint that
- * works like OpenAI's.
+ * The ways to send a file: a PUT to a signed address, a PATCH of a resumable upload, or a form to the OpenAI-compatible
+ * endpoint.
  */
 const ways = { put, patch, form }
 
@@ -56,12 +56,12 @@ async function form({ port, key, bytes }: Pouring): Promise<void> {
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'multipart/form-data; boundary=b' },
     body: zeros(bytes, before, '\r\n--b--\r\n'),
   })
-  // The file contains no sound, so the request fails with the status 400. The server sends this status only after the
-  // whole file has arrived.
+  // The file contains no sound, so the server answers with the status 400. It answers only after the whole file has
+  // arrived.
   if (status !== 400) throw new Error(`the form was answered by ${status}`)
 }
 
-/** Returns a stream of `bytes` zeros. The stream begins with the text in `before` and ends with the text in `after`. */
+/** Returns a stream of `bytes` zeros, between the texts `before` and `after`. */
 function zeros(bytes: number, before = '', after = ''): ReadableStream {
   const chunk = new Uint8Array(1024 ** 2)
   let left = bytes

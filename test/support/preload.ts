@@ -1,5 +1,5 @@
-// Bun loads this file before the first test file of a process. After that, `selfCommand` starts the executable of
-// built-source.ts, and not the source.
+// Bun loads this file before the first test file of a process. `selfCommand` then starts the compiled source code
+// (built-source.ts).
 
 import { mock } from 'bun:test'
 import { builtSource } from './built-source.ts'

@@ -1,13 +1,13 @@
-// A sandbox for the built program. It contains glibc, and no other library. Its only network is loopback, its home
-// folder is read-only, and no file in /tmp can be executed (noexec). If this machine does not allow such a sandbox, the
-// program runs outside of it.
+// A sandbox for the built program, with glibc and no other library. Its only network is loopback, its home folder is
+// read-only, and files in /tmp cannot be executed. On a machine that does not allow the sandbox, the program runs
+// without it.
 
 import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const isRoot = process.getuid?.() === 0
-// Root keeps its rights in the namespaces, so that it can become another user there. Any other user, or a root that may
-// not do this, becomes root of the namespaces, and can become no other user.
+// Root keeps its rights in the namespaces, and can become another user there. Any other user becomes root of the
+// namespaces, and cannot become another user. The same is true of a root who may not create these namespaces.
 const unshare = ['unshare', isRoot && works(['unshare', '-nm', 'true']) ? '-nm' : '-rnm']
 
 /** False if this machine does not allow the sandbox. */
@@ -19,7 +19,7 @@ export const nobody = 65_534
 /** True if `command` can run the program as the user `nobody`. */
 export const becomesNobody = isRoot && (mayChroot ? unshare.includes('-nm') : works(['setpriv', '--version']))
 
-/** Texts for the end of a test title. Each is empty, or says what this machine does not allow. */
+/** Texts for the end of a test title: empty, or what this machine does not allow. */
 export const unlessBoxed = mayChroot ? '' : ' (NOT in a sandbox: chroot is not allowed here)'
 export const unlessNobody =
   !isRoot || becomesNobody ? '' : ' (NOT as another user than root: this is not allowed here)'
@@ -33,8 +33,8 @@ export class ProgramBox {
   readonly #program: string
 
   /**
-   * Makes the sandbox. `root` becomes the working folder of the program, and its root folder if this machine allows the
-   * sandbox.
+   * Makes the sandbox. `root` becomes the working folder of the program. If this machine allows the sandbox, `root`
+   * also becomes its root folder.
    */
   constructor(
     readonly root: string,
@@ -49,7 +49,7 @@ export class ProgramBox {
     chownSync(root, nobody, nobody)
   }
 
-  /** Returns the path, outside of the sandbox, of the file with this path in the sandbox. */
+  /** Returns the outside path of the file with this path in the sandbox. */
   outside(path: string): string {
     return mayChroot ? join(this.root, path) : path
   }
@@ -66,8 +66,8 @@ export class ProgramBox {
   }
 
   /**
-   * Runs a command in the namespaces of the sandbox. The command sees all files of this machine. Only a command from
-   * `command()` is limited to the files of the sandbox.
+   * Runs a command in the namespaces of the sandbox. The command sees all files of this machine, except a command from
+   * `command()`, which sees only the files of the sandbox.
    */
   run(words: string[]): { exitCode: number; out: string; err: string } {
     const { exitCode, stdout, stderr } = Bun.spawnSync(
@@ -77,7 +77,9 @@ export class ProgramBox {
     return { exitCode, out: stdout.toString(), err: stderr.toString() }
   }
 
-  /** Returns the command that starts the program. It must be passed to `run`, or to a program that `run` starts. */
+  /**
+   * Returns the command that starts the program. Only `run`, or a program that `run` starts, may execute this command.
+   */
   command({ asNobody = false } = {}): string[] {
     const become = asNobody && becomesNobody
     if (mayChroot) {
@@ -89,7 +91,7 @@ export class ProgramBox {
   }
 }
 
-/** Returns the paths of the libraries of glibc, and of its loader. */
+/** Returns the paths of glibc's libraries and of its loader. */
 function glibcOf(program: string): string[] {
   const linked = Bun.spawnSync(['ldd', program]).stdout.toString()
   const [, folder = ''] = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked) ?? []
@@ -102,7 +104,7 @@ function find(name: string): string {
   return Bun.which(name) ?? name
 }
 
-/** Returns true if this machine has the command and the command exits with status 0. */
+/** Returns true if this machine has the command, and the command exits with status 0. */
 export function works(command: string[]): boolean {
   if (Bun.which(command[0]!) === null) return false
   return Bun.spawnSync(command).exitCode === 0

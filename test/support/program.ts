@@ -1,4 +1,4 @@
-// Runs steno in a process of its own, without the environment variables of the tests, except PATH and HOME.
+// Runs steno in a process of its own. The process gets only PATH and HOME of the tests' environment.
 
 import { selfCommand } from '../../src/base/self.ts'
 

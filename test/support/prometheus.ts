@@ -55,8 +55,8 @@ function readSample(line: string): Sample {
 }
 
 /**
- * Checks the series of a histogram: the bounds and the bucket values never decrease, the last bucket has the bound
- * `+Inf` and is equal to the count, and the histogram has a sum.
+ * Checks the series of a histogram. The bounds and the bucket values never decrease. The last bucket has the bound
+ * `+Inf` and equals the count. The histogram has a sum.
  */
 function checkHistogram(name: string, samples: Sample[]): void {
   const keyOf = ({ labels: { le: _, ...labels } }: Sample) => JSON.stringify(labels)

@@ -1,5 +1,5 @@
-// Writes an HTTP request directly to a socket, and returns the whole response as text, with its status line and
-// headers. A library for HTTP would refuse to send an invalid request.
+// Writes an HTTP request directly to a socket, because an HTTP library refuses invalid requests. Returns the whole
+// response as text, with its status line and headers.
 
 import { connect } from 'node:net'
 import type { CorpusRequest } from './corpus.ts'

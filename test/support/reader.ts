@@ -1,6 +1,6 @@
-// Runs the commands in the documents, in the same way as a person who reads these documents. One server serves all
-// documents. This server uses the pocket model, which is a small speech model for tests. Each document has a folder and
-// a shell of its own. Placeholders such as UPLOAD_ID get values from the output of earlier commands.
+// Runs the commands in the documents, as a reader of these documents does. One server with the pocket model (a small
+// speech model for tests) serves all documents. Each document has its own folder and shell. Placeholders such as
+// UPLOAD_ID get values from the output of earlier commands.
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,13 +16,10 @@ export const conversation = join(clips ?? '', 'en-two-voices.flac')
 
 export type Home = { url: string; key: string; folder: string; close(): Promise<number> }
 
-/**
- * Starts a server. The tests run the commands of all documents against this one server. `close` stops the server and
- * returns its exit code.
- */
+/** Starts the server for the commands of all documents. `close` stops the server and returns its exit code. */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
-  // The server unpacks into `data`, and the commands into `cache`.
+  // The server unpacks files into `data`, and the commands into `cache`.
   for (const place of [bin, join(folder, 'data'), join(folder, 'cache')]) mkdirSync(place)
   if (testedProgram().length === 1)
     for (const place of ['data', 'cache']) shareUnpacked(testedProgram()[0]!, join(folder, place))
@@ -30,8 +27,8 @@ export async function startHome(folder: string): Promise<Home> {
     .map(word => `'${word}'`)
     .join(' ')
   writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
-  // The commands in the documents read the log by journalctl, but the server of the test does not run under systemd.
-  // This script therefore replaces the command journalctl, and prints the log file of the server.
+  // Commands in the documents read the log by journalctl, but this server does not run under systemd. The script
+  // replaces journalctl and prints the log file of the server.
   writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
   const server = Bun.spawn([...testedProgram(), 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: folder,
@@ -65,31 +62,25 @@ export async function startHome(folder: string): Promise<Home> {
 
 export type Reader = {
   folder: string
-  /**
-   * The commands in a document contain placeholders, such as UPLOAD_ID. For the name of each placeholder, `known` has
-   * the value that replaces it. A placeholder whose value is not known yet is missing here.
-   */
+  /** The known values of the placeholders in the document's commands, such as UPLOAD_ID, by name. */
   known: Record<string, string>
   /** The output of the last command that was run. */
   last: string
-  /** Sends a request with the API key and returns the JSON of the response. */
+  /** Sends a request with the API key. Returns the JSON of the response. */
   ask(path: string, body?: object): Promise<Record<string, string>>
   /**
-   * Creates a job for `talk.mp3`, and waits until the job has ended. In the next commands of the document, the id of
-   * this job replaces the placeholder ID. `fields` are additional fields of the request.
+   * Creates a job for `talk.mp3`, and waits until it has ended. `fields` are additional fields of the request. The
+   * job's id replaces the placeholder ID in later commands of the document.
    */
   transcribe(fields?: object): Promise<void>
-  /**
-   * Runs a shell command from the document (a Markdown file) that is tested. Throws if the command fails, or if the
-   * server returns an error.
-   */
+  /** Runs a shell command from the tested document. Throws if the command fails, or if the server returns an error. */
   run(command: string): Promise<string>
   close(): Promise<void>
 }
 
 /**
- * Prepares the folder and the shell in which the commands of a document run. In each command, the texts that are the
- * keys of `replaced` are replaced by their values.
+ * Prepares the folder and the shell for the commands of a document. In each command, the keys of `replaced` are
+ * replaced by their values.
  */
 export function openReader(home: Home, document: string, replaced: Record<string, string>): Reader {
   const folder = join(home.folder, document.replaceAll('/', '-'))
@@ -170,22 +161,21 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 }
 
 /**
- * Prepares a command of a tested document. If the command contains the placeholder UPLOAD_ID or ID, creates the upload
- * or the transcript whose id replaces the placeholder. If an earlier command of the document has created it, it is used
- * again.
+ * Prepares a command of a tested document. For the placeholder UPLOAD_ID or ID, creates an upload or a transcript,
+ * unless an earlier command has created it.
  */
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader
   if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)
-  // The documents use If-Match only with the value "0", which a transcript without edits has. Earlier commands may have
-  // edited the transcript, so a new job is made for this command.
+  // The documents use only `If-Match: "0"`, which means a transcript without edits. Earlier commands may have edited
+  // the transcript, so a new job is made.
   if (command.includes('If-Match')) await reader.transcribe()
   if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
 }
 
 /**
- * Reads the values of placeholders, such as UPLOAD_ID, from the output of the last command, and stores these values in
- * `known`. Throws if the output is an error that the server returned.
+ * Stores the values of placeholders, such as UPLOAD_ID, from the output of the last command in `known`. Throws if the
+ * output is an error of the server.
  */
 function learn({ known, last }: Reader, command: string): void {
   const [, status, uploadId] = /^HTTP\S+ (\d+)(?:[\s\S]*?^upload-id: (\S+))?/im.exec(last) ?? []

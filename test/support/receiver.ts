@@ -1,5 +1,5 @@
-// A receiver of webhooks for tests, which keeps all received requests. At the end of the calling test or file, it
-// checks each body against the schema of its event.
+// A receiver of webhooks for tests. At the end of the calling test or file, it checks each body against the schema of
+// its event.
 
 import { afterAll } from 'bun:test'
 import { checkEvent } from './answers.ts'
@@ -12,8 +12,8 @@ export type Received = {
 }
 
 /**
- * Starts a receiver of webhooks, which stops at the end of the calling test, or of the file if no test is running.
- * `answer` returns the response to a webhook. By default, the response is empty and has the status 200.
+ * Starts a receiver of webhooks. It stops at the end of the calling test, or of the file if no test is running.
+ * `answer` returns the response to a webhook, by default an empty one with the status 200.
  */
 export function startReceiver(
   answer: (received: Received) => Response | Promise<Response> = () => new Response(),

@@ -1,5 +1,4 @@
-// Starts a server in a process of its own, on a data folder with an account and a key. Also reads the memory and the
-// CPU time of the server.
+// Starts a server in a process of its own, and reads its memory and CPU time. Its data folder has an account and a key.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,30 +11,26 @@ import { makeAccount, type TestAccount } from './account.ts'
 
 const named = process.env.STENO_TEST_PROGRAM
 
-/**
- * The command of the tested program: the built program that STENO_TEST_PROGRAM names, or the source code if this
- * variable is not set.
- */
+/** The command of the tested program: the program that STENO_TEST_PROGRAM names, by default the source code. */
 export function testedProgram(): readonly string[] {
   return named ? [resolve(named)] : selfCommand()
 }
 
 /**
- * Makes the built program at `path` unpack its embedded files into a folder next to the program, and not into the data
- * folder. So the servers of all tests use the same unpacked files.
+ * Makes the built program at `path` unpack its embedded files into a folder next to the program. The servers of all
+ * tests then use the same unpacked files.
  */
 export function shareUnpacked(path: string, dataDir: string): void {
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
-  // A data folder that another server has used contains this symbolic link already.
+  // The symbolic link exists if another server has used the data folder.
   if (!existsSync(join(dataDir, 'native'))) symlinkSync(native, join(dataDir, 'native'))
 }
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
 /**
- * Starts a command, and waits until a line of its output ends with a colon and a port number. The started server is
- * then ready for requests.
+ * Starts a command, and waits until a line of its output ends with a colon and a port number. The server is then ready.
  */
 export async function start(command: string[], environment: Record<string, string> = {}): Promise<Ready> {
   const startedAt = performance.now()
@@ -71,9 +66,8 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 /** Returns the CPU time of a process in seconds. */
 export function cpuSeconds(pid: number): number {
-  // Field 2 of the line is the name of the process in parentheses, which may contain spaces. The line is therefore
-  // split after the parenthesis, and `fields` begins with field 3. `utime` and `stime` are fields 14 and 15 of the
-  // line.
+  // Field 2 of the line is the process name in parentheses, which may contain spaces. The line is split after the
+  // parenthesis, so `fields` begins with field 3. `utime` and `stime` are fields 14 and 15.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   const ticksPerSecond = 100
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
@@ -81,7 +75,7 @@ export function cpuSeconds(pid: number): number {
 
 export type Prepared = TestAccount & { dataDir: string; remove(): void }
 
-/** Creates a data folder with one account and an API key of this account. `fill` may add rows to the database. */
+/** Creates a data folder with one account and its API key. `fill` may add rows to the database. */
 export function prepareData(
   fill: (db: Db, account: TestAccount, secrets: Secrets) => void = () => {},
 ): Prepared {
@@ -96,8 +90,8 @@ export function prepareData(
 }
 
 /**
- * Starts the service on the data folder, by default without rate limits. By default, STENO_MODEL names the data folder
- * as the model folder. The data folder contains no model, so the engine loads nothing.
+ * Starts the service on the data folder. By default, it has no rate limits, and the data folder is the model folder.
+ * The data folder contains no model, so the engine loads nothing.
  */
 export function serve(
   { dataDir }: { dataDir: string },

@@ -1,6 +1,6 @@
-// Starts a whole service for a test, with a real database, real files and real HTTP. By default, the service runs in
-// the test process, and the test controls the engine and the clock of the service. If STENO_TEST_PROGRAM names a built
-// program, this program runs instead, in a process of its own.
+// Starts a whole service for a test, with a real database, files and HTTP. By default, it runs in the test process, and
+// the test controls its engine and its clock. If STENO_TEST_PROGRAM names a built program, this program runs in a
+// process of its own.
 
 import { afterAll, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,8 +21,8 @@ import { placeDatabase } from './new-database.ts'
 import { serve } from './server.ts'
 
 /**
- * A response. `text` is the body of the response as text. If the response has the type `application/json` and a text,
- * `body` is the value of this JSON. Otherwise, `body` is null.
+ * A response. `text` is its body. `body` is the JSON value of an `application/json` response with a body, otherwise
+ * null.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each test
 export type Answer = { status: number; headers: Headers; text: string; body: any }
@@ -32,33 +32,30 @@ type Options = {
   parts?: Partial<Parts>
   dataDir?: string
   /**
-   * The path of the built program to test. By default, it is the value of STENO_TEST_PROGRAM. If the path is null, the
-   * service runs in the test process.
+   * The path of the built program to test, by default the value of STENO_TEST_PROGRAM. Null: the service runs in the
+   * test process.
    */
   program?: string | null
-  /** True if the test must not share its service with other tests. See `shareServices`. */
+  /** True if the test must not share its service with other tests (see `shareServices`). */
   alone?: boolean
 }
 
 type Started = Pick<Service, 'db' | 'secrets'> & {
-  /**
-   * The object that notifies listeners when jobs change. A test cannot use this object if the service runs in a process
-   * of its own.
-   */
+  /** Notifies listeners when jobs change. It works only if the service runs in the test process. */
   live: LiveJobs
   url: string
   engine: SteeredEngine
   /**
-   * Advances the wall clock and the monotonic clock of the service by `ms` milliseconds. Then runs the sweeps, which
-   * are the periodic tasks of the service.
+   * Advances the wall clock and the monotonic clock of the service by `ms` milliseconds. Then runs the periodic tasks
+   * of the service (sweeps).
    */
   later(ms: number): void
   /**
-   * Changes only the wall clock, as when an operator sets the clock of the machine. Then runs the sweeps, which are the
-   * periodic tasks of the service.
+   * Changes only the wall clock, as an operator who sets the clock does. Then runs the periodic tasks of the service
+   * (sweeps).
    */
   stepClock(ms: number): void
-  /** Waits until the indexer has done all work on the search index that is due. */
+  /** Waits until all due work on the search index is done. */
   indexed(): Promise<void>
   close(): Promise<void>
 }
@@ -66,21 +63,21 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
- * A test makes a check this many milliseconds before an expiry. This margin is long, because real time also passes
- * during a test: its steps can take many seconds on a busy machine.
+ * A test makes a check this many milliseconds before an expiry. The margin is long, because the steps of a test can
+ * take many seconds on a busy machine.
  */
 export const marginMs = 30_000
 
-/** True while a test runs that was declared with `steered`: it controls the engine, the clock or another part. */
+/** True while a test runs that was declared with `steered`. */
 let isSteering = false
 
-/** A test that is skipped if STENO_TEST_PROGRAM is set, because the built program cannot give another result. */
+/** A test that is skipped if STENO_TEST_PROGRAM is set, because the built program gives the same result. */
 export const sourceOnly = test.skipIf(namedProgram !== null)
 
 /**
- * A test that controls the engine, the clock or another part of the service. It never shares its service with other
- * tests (see `shareServices`). A built program runs in a process of its own and cannot be controlled, so the test is
- * skipped if STENO_TEST_PROGRAM is set.
+ * A test that controls the engine, the clock or another part of the service. It shares its service with no other test
+ * (see `shareServices`). It is skipped if STENO_TEST_PROGRAM is set, because the process of a built program cannot be
+ * controlled.
  */
 export const steered = Object.assign(
   (title: string, run: () => unknown, ms?: number) => sourceOnly(title, steering(run), ms),
@@ -108,19 +105,18 @@ export type TestService = Awaited<ReturnType<typeof startTestService>>
 type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
 
 /**
- * The services that the tests of the running file share. The keys are the settings of the services, as JSON. Null if
- * the tests share no services.
+ * The services that the tests of the running file share, by their settings as JSON. Null if the tests share no
+ * services.
  */
 let shared: Map<string, Shared> | null = null
 
 /**
- * Lets all tests of a test file that need the same settings use one service. Each start of a service costs CPU time:
- * 40 ms in the test process, and a quarter of a second if the built program is tested. The shared service stops at the
- * end of the file, and has no rate limits unless a setting asks for them. Each test makes its own accounts in the
- * service.
+ * Lets all tests of a file with the same settings use one service. Each start of a service costs CPU time: 40 ms in the
+ * test process, and a quarter of a second for the built program. By default, the shared service has no rate limits. It
+ * stops at the end of the file. Each test makes its own accounts.
  *
- * A steered test always has a service of its own. Another test must call `startTestService` with `alone` in two cases:
- * if it stops its service, or if it checks something that all accounts have in common.
+ * A steered test always has its own service. Two kinds of other tests must call `startTestService` with `alone`: a test
+ * that stops its service, and a test of something that all accounts have in common.
  */
 export function shareServices(): void {
   const services = new Map<string, Shared>()
@@ -148,7 +144,7 @@ function findShared(services: Map<string, Shared>, settings: Record<string, stri
   return found
 }
 
-/** Returns the service that the tests of the file share. An account gets another name if its name is taken. */
+/** Returns the shared service. An account gets another name if its name is taken. */
 async function openShared({ started, dataDir, names }: Shared) {
   const service = await started
   return {
@@ -167,8 +163,8 @@ async function openShared({ started, dataDir, names }: Shared) {
 }
 
 /**
- * Starts a service, which stops at the end of the calling test, or of the file if no test is running. A service
- * that tests share (see `shareServices`) may already be running, and stops at the end of the file.
+ * Starts a service, or returns a running one that tests share (see `shareServices`). The service stops at the end of
+ * the calling test. It stops at the end of the file if it is shared or no test is running.
  */
 export async function startTestService({
   settings = {},
@@ -195,7 +191,7 @@ export async function startTestService({
   return {
     ...started,
     dataDir: folder,
-    /** Stops the service, but keeps its data folder, so that another service can be started on it. */
+    /** Stops the service and keeps its data folder, so that another service can start on it. */
     stop,
     account: (name: string, options: { credit?: number } = {}) => openAccount(started, name, options),
     fetch: (path: string, init: RequestInit = {}) => ask(url, path, init),
@@ -222,7 +218,7 @@ async function startInside(
     media: statedMedia,
     clock: () => Date.now() + aheadMs + clockStepMs,
     monotonic: () => performance.now() + aheadMs,
-    // The look-up of a host name never ends, so a job with a media address stays in the state `downloading`.
+    // Looking up a host name never ends, so a job with a media address stays in the state `downloading`.
     resolve: () => new Promise(() => {}),
     ...parts,
     engine,
@@ -244,18 +240,14 @@ async function startInside(
   }
 }
 
-/**
- * Starts the built program. The test process opens the database of the program at the same time, as the commands of an
- * operator do.
- */
+/** Starts the built program. The test process opens the program's database too, as the commands of an operator do. */
 async function startProgram(
   path: string,
   folder: string,
   settings: Record<string, string>,
 ): Promise<Started> {
   const environment = {
-    // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the engine loads
-    // nothing.
+    // The data folder is named as the model folder. It contains no model, so the engine loads nothing.
     STENO_MODEL: folder,
     STENO_RATE_LIMITS: 'on',
     STENO_SWEEP_EVERY: '1d',
@@ -284,8 +276,8 @@ async function startProgram(
 }
 
 /**
- * Creates a verified account with a key. Returns functions that send requests with this key. `credit` is the balance
- * in cents.
+ * Creates a verified account with a key and a balance of `credit` cents. Returns functions that send requests with this
+ * key.
  */
 function openAccount({ db, secrets, url }: Started, name: string, { credit = 1000 }: { credit?: number }) {
   const email = `${name}@example.org`
@@ -328,7 +320,7 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
     },
     /**
      * Waits until the status of the job is one of `statuses`. Throws if the job ends with another status. Polls the
-     * database, which takes much less CPU time than requests, and then asks the service.
+     * database, which takes much less CPU time than requests.
      */
     async until(id: string, ...statuses: string[]) {
       const awaited = [...statuses, 'completed', 'failed']

@@ -1,5 +1,4 @@
-// A bash process that runs one command after the other. As in a terminal, each command sees the variables of the
-// commands before it.
+// A bash process that runs one command after the other. Each command sees the variables of earlier commands.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +8,7 @@ export type Shell = {
   close(): Promise<void>
 }
 
-/** Starts bash in a folder. `own` is an empty folder for the temporary files of this module. */
+/** Starts bash in a folder. `own` is an empty folder for temporary files of the shell. */
 export function openShell(folder: string, own: string, environment: Record<string, string>): Shell {
   const child = Bun.spawn(['bash', '-uo', 'pipefail'], {
     cwd: folder,
@@ -40,7 +39,7 @@ export function openShell(folder: string, own: string, environment: Record<strin
   }
 }
 
-/** Yields the lines of a stream, each as soon as it is complete. A last line without an end is left out. */
+/** Yields each line of a stream as soon as it is complete. An incomplete last line is left out. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let open = ''

@@ -1,5 +1,4 @@
-// Sends requests in the same way as a page in a browser: with the cookie of a session, and with the headers that
-// browsers add.
+// Sends requests as a page in a browser does: with a session cookie, and with the headers of browsers.
 
 import { createAccount } from '../../src/accounts/account.ts'
 import { password, passwordHash } from './password.ts'
@@ -7,10 +6,7 @@ import type { Answer, TestService } from './service.ts'
 
 export type Browser = (method: string, path: string, body?: object) => Promise<Answer>
 
-/**
- * Creates an account with a password, and signs in. Returns a function that sends requests in the same way as a page on
- * which this account is signed in.
- */
+/** Creates an account with a password, and signs in. Returns a function that sends requests as this account. */
 export async function signedIn(service: TestService, email: string): Promise<Browser> {
   createAccount(service.db, { email, passwordHash, verified: true })
   service.db.run('update accounts set password_hash = $passwordHash where email = $email', {

@@ -1,8 +1,7 @@
 // A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network and engine, and
-// with simulated callers. In each step, the simulator completes a pending operation, sends a request of a caller, runs
-// the sweeps, or causes a fault: a failed operation, a kill of the service, a power cut, a loss of the media files, a
-// locked database, or a jump of a clock. The seed determines all these choices, so the same seed always gives the same
-// run.
+// with simulated callers. In each step, the simulator completes a pending operation, sends a request, runs the sweeps,
+// or causes a fault. Faults are failed operations, kills, power cuts, lost media files, a locked database, and clock
+// jumps. The same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -35,12 +34,12 @@ const quietStepsMax = 3000
 const depositCents = 10_000
 const sweepEveryMs = 60_000
 /**
- * The folder for the data of a simulation. The folder is in memory if /dev/shm exists. On a disk, the simulation would
- * spend most of its time on flushes of the database.
+ * The folder for the data of a simulation, in memory if /dev/shm exists. On a disk, a simulation spends most of its
+ * time on flushes of the database.
  */
 const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-/** Runs the simulation of one seed. Returns a message for each rule that was broken. */
+/** Runs the simulation of one seed. Returns a message for each broken rule. */
 export async function simulate(seed: number): Promise<string[]> {
   const world = new World(seed)
   try {
@@ -52,23 +51,23 @@ export async function simulate(seed: number): Promise<string[]> {
 }
 
 type Operation = { resolve: () => void; reject: (reason: unknown) => void }
-/** The parts of the service from one start to the next start. */
+/** The parts of the service between two starts. */
 type Life = { db: Db; runner: Runner; webhooks: WebhookSender }
 /**
- * The content of the database that survives a simulated power cut: the database file of the start, and the first
+ * The content of the database that survives a simulated power cut. It is the database file of the start, and the first
  * `logBytes` bytes of the write-ahead log. `number` is the number of the flush that saved this content.
  */
 type Durable = { number: number; logBytes: number }
 type Caller = { accountId: string; keyId: string }
 
-/** The files of a data folder with two accounts, by name. Every simulation starts with these files. */
+/** The files, by name, with which every simulation starts: a data folder with two accounts. */
 type Start = { files: Map<string, Uint8Array>; callers: Caller[] }
 
 let start: Start | null = null
 
 /**
- * The size of a page of the simulated databases. For each changed row, SQLite writes whole pages, with checksums. With
- * its default of 4096 bytes, the simulation takes a quarter more CPU time.
+ * The page size of the simulated databases. SQLite writes whole pages. With its default of 4096 bytes, the simulation
+ * takes a quarter more CPU time.
  */
 const pageBytes = 1024
 
@@ -101,35 +100,27 @@ class World {
   readonly #config: Config
   readonly #secrets: Secrets
   readonly #callers: Caller[]
-  /**
-   * The operations of the simulated service that have not ended. A kill of the service removes all these operations.
-   */
+  /** The operations of the simulated service that have not ended. A kill of the service removes them. */
   #pending: Operation[] = []
   #life: Life
   /**
-   * A connection with an open read transaction. Because of it, SQLite never overwrites or removes the write-ahead log.
-   * So the log has all changes since the start of the simulation.
+   * A connection with an open read transaction. It keeps SQLite from overwriting or removing the write-ahead log. The
+   * log therefore has all changes since the start of the simulation.
    */
   #reader: Database
   #lock: Database | null = null
   #flushes = 0
-  /**
-   * The content of the database that the newest completed flush saved. After a simulated power cut, the service starts
-   * with this content.
-   */
+  /** The content that the newest completed flush saved. After a simulated power cut, the service starts with it. */
   #durable: Durable = { number: 0, logBytes: 0 }
   /** The length of the media file of each job, in seconds. */
   readonly #seconds = new Map<string, number>()
   #wallMs = 1_800_000_000_000
   #monotonicMs = 0
   #isQuiet = false
-  /**
-   * `#accepted` maps the id of each accepted job to its caller. `#cancelled` contains the ids of the jobs that were
-   * cancelled.
-   */
+  /** `#accepted` maps the id of each accepted job to its caller. `#cancelled` has the ids of the cancelled jobs. */
   readonly #accepted = new Map<string, Caller>()
   readonly #cancelled = new Set<string>()
-  /** The job id and the event of every webhook, in the order in which they arrived. */
+  /** The job id and the event of every webhook, in the order of their arrival. */
   readonly #told: string[] = []
 
   constructor(seed: number) {
@@ -149,9 +140,8 @@ class World {
       this.#step()
       await drained()
     }
-    // From this point on, the simulator causes no faults, so all jobs and webhooks must end. A start of the service
-    // continues all jobs, and would hide a job that the running service has forgotten. So half of the simulations end
-    // without a start.
+    // The simulator causes no more faults, so all jobs and webhooks must end. A restart would continue a job that the
+    // running service has forgotten. Half of the simulations therefore end without a restart.
     this.#isQuiet = true
     this.#unlock()
     if (this.#random.below(2) === 0) this.#restart('kill')
@@ -186,8 +176,8 @@ class World {
   }
 
   /**
-   * Returns a promise for an operation of the network, of the engine or of the disk. The promise is pending until the
-   * simulator resolves or rejects it, or until `signal` is aborted.
+   * Returns a promise for an operation of the network, the engine or the disk. It is pending until the simulator
+   * settles it, or `signal` is aborted.
    */
   #operation(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -265,10 +255,7 @@ class World {
     }
   }
 
-  /**
-   * Returns the length of the file of a job in seconds. It is usually the same in each download. In one of ten
-   * downloads, the file has changed and has a new length.
-   */
+  /** Returns the length of a job's media file in seconds. In one of ten downloads, the file has a new length. */
   #secondsOf(jobId: string): number {
     const isChanged = this.#random.below(10) === 0
     const seconds = (!isChanged && this.#seconds.get(jobId)) || 1 + this.#random.below(3000)
@@ -277,10 +264,9 @@ class World {
   }
 
   /**
-   * Simulates a flush of the database. After the flush has ended, a power cut does not destroy the data that was in
-   * the write-ahead log when the flush started. `#durable` states what survives a power cut. Flushes may end in
-   * another order than they started. A flush does not change `#durable` if a flush that started later has already
-   * changed it.
+   * Simulates a flush of the database. After the flush, a power cut keeps the data that the write-ahead log had at the
+   * start of the flush. Flushes may end in another order than they start. Only a flush with a higher number replaces
+   * `#durable`.
    */
   async #flush(): Promise<void> {
     const flushed = { number: ++this.#flushes, logBytes: this.#logBytes() }
@@ -288,15 +274,11 @@ class World {
     if (flushed.number > this.#durable.number) this.#durable = flushed
   }
 
-  /** Returns the size of the write-ahead log. */
   #logBytes(): number {
     return statSync(`${databasePath(this.#folder)}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  /**
-   * Starts the service again. `second server` simulates a start on a second server, which has the database, but not the
-   * media files.
-   */
+  /** Starts the service again. A `second server` has the database, but not the media files. */
   #restart(how: 'kill' | 'power cut' | 'second server'): void {
     this.#unlock()
     this.#pending = []
@@ -307,11 +289,12 @@ class World {
     this.#life = this.#start()
   }
 
-  /** Puts the database back to the content that survives a power cut. */
+  /** Resets the database to the content that survives a power cut. */
   #loseUnflushed(): void {
     const path = databasePath(this.#folder)
     const flushed = readFileSync(`${path}-wal`).subarray(0, this.#durable.logBytes)
-    // When the last connection closes, SQLite moves the log into the database file, but not if this file was removed.
+    // When the last connection closes, SQLite would move the log into the database file. The removal of the files
+    // prevents this.
     for (const side of ['', '-wal', '-shm']) rmSync(`${path}${side}`)
     this.#reader.close()
     writeFileSync(path, start!.files.get(basename(path))!)
@@ -384,8 +367,8 @@ class World {
   }
 
   /**
-   * Returns a message for each rule that the service broke. Compares the accepted and the cancelled jobs with the
-   * database, the webhooks and the ledger.
+   * Returns a message for each rule that the service broke. Compares the accepted and cancelled jobs with the database,
+   * the webhooks and the ledger.
    */
   broken(): string[] {
     const jobs = this.#life.db.list<JobFacts>(
@@ -442,7 +425,7 @@ type JobFacts = {
   settled: number
 }
 
-/** Calls `work`. Ignores an error with which the service refuses the request, and throws every other error. */
+/** Calls `work`. Ignores an error that refuses the request, and throws every other error. */
 async function refusable(work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -452,8 +435,8 @@ async function refusable(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Waits three turns of the event loop. After these turns, all code has run, except the code that waits for a pending
- * operation of the simulator.
+ * Waits three turns of the event loop. Only code that waits for a pending operation of the simulator is then still
+ * waiting.
  */
 async function drained(): Promise<void> {
   for (let count = 0; count < 3; count++) await new Promise<void>(resolve => setImmediate(resolve))

@@ -1,5 +1,5 @@
-// Parses the source files of the project into syntax trees, and finds their imports, for scripts/house.ts and for the
-// tests of the project's style rules (test/tidy.test.ts and test/tidy).
+// Parses the source files of the project into syntax trees, and finds their imports. scripts/house.ts and the tests of
+// the style rules (test/tidy) use the trees.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import ts from 'typescript'
 
 export const projectRoot = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Comments are not parsed: no rule reads their syntax, and to parse them takes a fifth of the time. */
+/** Comments are not parsed: no rule reads their syntax, and parsing them takes a fifth of the time. */
 const options: ts.CreateSourceFileOptions = {
   languageVersion: ts.ScriptTarget.ESNext,
   jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
@@ -16,7 +16,7 @@ const options: ts.CreateSourceFileOptions = {
 
 export type SourceFile = { path: string; text: string; readonly tree: ts.SourceFile }
 
-/** Returns a source file, whose syntax tree is made at its first use. */
+/** Returns a source file. Its syntax tree is made at its first use. */
 export function parse(path: string, text: string): SourceFile {
   let tree: ts.SourceFile | undefined
   return {
@@ -32,8 +32,8 @@ export function parse(path: string, text: string): SourceFile {
 const listed = new Map<string, SourceFile[]>()
 
 /**
- * Lists the TypeScript files in a folder of the project `root`, without fixtures and .d.ts files. A folder is read
- * once, so all tests of a test file use the same syntax trees.
+ * Lists the TypeScript files in a folder of the project `root`, without fixtures and .d.ts files. A second call for a
+ * folder returns the same files with the same syntax trees.
  */
 export function listSources(folder: string, root = projectRoot): SourceFile[] {
   const place = join(root, folder)
@@ -49,7 +49,7 @@ function readSources(folder: string, root: string): SourceFile[] {
     .map(path => parse(path, readFileSync(join(root, path), 'utf8')))
 }
 
-/** Returns a function that calls `find` once for each file. For a known file, it returns the first result again. */
+/** Returns a function that calls `find` once for each file and remembers the results. */
 export function oncePerFile<Found>(find: (file: SourceFile) => readonly Found[]) {
   const known = new WeakMap<SourceFile, readonly Found[]>()
   return (file: SourceFile): readonly Found[] => {
@@ -70,17 +70,14 @@ export const nodesOf = oncePerFile(({ tree }) => {
   return nodes
 })
 
-/**
- * Returns the room of a file in src. The room is the name of the file's folder in src, or the name of the file if it is
- * directly in src.
- */
+/** Returns the room of a file in src: its folder in src, or the name of a file directly in src. */
 export function roomOf(path: string): string {
   return path.split('/')[1]?.replace(/\.tsx?$/, '') ?? ''
 }
 
 export type Import = { path: string; typeOnly: boolean }
 
-/** Returns the files of the project that `file` imports or exports from. Dynamic imports are included. */
+/** Returns the project files that `file` imports or exports from, also by dynamic imports. */
 export const importsOf = oncePerFile((file): Import[] =>
   nodesOf(file).flatMap(node => {
     const found = importOf(node)
@@ -110,8 +107,8 @@ function bringsTypesOnly({ importClause }: ts.ImportDeclaration): boolean {
 }
 
 /**
- * Returns groups of files that import each other in a cycle, by Tarjan's algorithm. If `types` is false, imports that
- * contain only types are ignored.
+ * Returns groups of files that import each other in a cycle, by Tarjan's algorithm. If `types` is false, type-only
+ * imports are ignored.
  */
 export function cyclesOf(files: SourceFile[], { types }: { types: boolean }): string[][] {
   const known = new Set(files.map(({ path }) => path))

@@ -7,7 +7,7 @@ const rate = 16_000
 /** A function that returns the next sample of a sound, from -1 to 1. */
 type Sampler = () => number
 
-/** The kinds of sound without speech. For each name, a function that makes a sampler of this sound. */
+/** For each kind of sound without speech, a function that makes its sampler. */
 export const speechless: Record<string, () => Sampler> = {
   silence: () => () => 0,
   'white noise': () => whiteNoise(0.1),
@@ -31,8 +31,8 @@ function whiteNoise(level: number, seed = 1): Sampler {
 }
 
 /**
- * Pink noise: its power falls by 3 dB per octave. It is the sum of five low-pass filtered white noises. The cut-off
- * frequencies of the five filters are about two octaves apart.
+ * Pink noise: its power falls by 3 dB per octave. It is the sum of five low-pass filtered white noises, whose cut-off
+ * frequencies are about two octaves apart.
  */
 function pinkNoise(): Sampler {
   const white = whiteNoise(0.25, 2)
@@ -48,8 +48,8 @@ function pinkNoise(): Sampler {
 }
 
 /**
- * Brown noise: its power falls by 6 dB per octave. Each sample is the sum of all earlier random steps, in which older
- * steps count less. Without this decay, the sum could grow without limit.
+ * Brown noise: its power falls by 6 dB per octave. Each sample is the sum of all earlier random steps. Older steps
+ * count less, so that the sum stays bounded.
  */
 function brownNoise(): Sampler {
   const white = whiteNoise(0.02, 3)
@@ -73,8 +73,8 @@ function mainsHum(): Sampler {
 
 /**
  * The sound of a distant crowd, without words. Forty voices hum vowels, each for a fifth of a second to half a second.
- * A vowel is a sum of harmonics. The loudest harmonics are near two frequencies (formants), which are random: 300 to
- * 800 Hz, and 900 to 2200 Hz.
+ * A vowel is a sum of harmonics, which are loudest near two random frequencies (formants): 300 to 800 Hz, and 900 to
+ * 2200 Hz.
  */
 function crowdHum(): Sampler {
   const random = seeded(5)
@@ -85,7 +85,7 @@ function crowdHum(): Sampler {
     at: 0,
     vowel: new Float32Array(0) as Float32Array,
   }))
-  // The loudness of a vowel, from its start to its end, in 4096 steps: half a period of a sine.
+  // The loudness of a vowel over its length, in 4096 steps: half a period of a sine.
   const steps = 4096
   const envelope = Float32Array.from({ length: steps + 1 }, (_, step) => Math.sin((Math.PI * step) / steps))
   return () => {
@@ -121,7 +121,7 @@ function vowelOf(pitch: number, first: number, second: number): Float32Array {
   return period
 }
 
-/** Tones of a telephone. Each second starts with 0.7 s of a random pair of tones, and ends with a pause of 0.3 s. */
+/** Telephone tones. Each second has 0.7 s of a random pair of tones, and then a pause of 0.3 s. */
 function tones(): Sampler {
   const random = seeded(6)
   let at = 0
@@ -140,10 +140,9 @@ function tones(): Sampler {
 const roots = [0, 5, 7, 9, 2, 7]
 
 /**
- * A note that fades. `sine` and `cosine` are the sine and the cosine of the phase of the note at the next sample.
- * `step` contains the sine and the cosine of the angle by which the phase grows from one sample to the next. With these
- * values, each sample is computed from the previous one by multiplications and additions. It would take seven times as
- * long to call `Math.sin` and `Math.exp` for each sample.
+ * A note that fades. `sine` and `cosine` belong to the phase of the next sample. `step` has the sine and the cosine of
+ * the phase's growth per sample. Each sample is computed from the previous one by multiplications and additions.
+ * `Math.sin` and `Math.exp` for each sample would take seven times as long.
  */
 type Note = {
   from: number
@@ -154,8 +153,7 @@ type Note = {
 }
 
 /**
- * Music: plucked chords, a melody, a bass and a drum. There are two beats a second, and the chord changes every two
- * seconds.
+ * Music: plucked chords, a melody, a bass and a drum. There are two beats a second, and a new chord every two seconds.
  */
 function music(): Sampler {
   const random = seeded(7)

@@ -2,7 +2,7 @@
 
 import { readTokenizer, type Tokenizer } from '../../src/engine/hear/tokenizer.ts'
 
-/** Returns a tokenizer with the vocabulary `texts` and without special tokens. The id of a token is its index. */
+/** Returns a tokenizer with the vocabulary `texts`, without special tokens. The id of a token is its index. */
 export function tokenizerOf(texts: readonly string[]): Tokenizer {
   return readTokenizer(
     JSON.stringify({
@@ -21,8 +21,8 @@ export function tokenizerOf(texts: readonly string[]): Tokenizer {
 }
 
 /**
- * Returns the text for the given bytes in a byte-level BPE vocabulary. In such a vocabulary, a byte that is not
- * printable is written as a character with a code from 256 on.
+ * Returns the text for the given bytes in a byte-level BPE vocabulary. Such a vocabulary writes a byte that is not
+ * printable as a character with a code from 256 on.
  */
 export function inVocabulary(bytes: Uint8Array): string {
   const printable = (byte: number) =>

@@ -1,5 +1,5 @@
 // Adds completed jobs with transcripts directly to a database, without an engine. Tests of the built program can use
-// these functions too.
+// this too.
 
 import { newId } from '../../src/base/id.ts'
 import type { Db } from '../../src/db/db.ts'
@@ -45,7 +45,7 @@ export function transcriptWith(texts: readonly string[], speakers: readonly stri
   }
 }
 
-/** Adds a completed job with the given transcript to the database. Returns the id of the job. */
+/** Adds a completed job with the given transcript to the database. Returns the job's id. */
 export function addTranscript(
   db: Db,
   { id: accountId, keyId }: Owner,
@@ -69,7 +69,7 @@ export function addTranscript(
 
 /**
  * Runs all pending work on the search index: writes new entries, merges parts of the index, and purges deleted entries.
- * Returns the number of pieces of work that were done.
+ * Returns how many pieces of work were done.
  */
 export function completeIndex(db: Db): number {
   let pieces = 0

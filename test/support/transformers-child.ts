@@ -1,13 +1,11 @@
 // Runs transformers.js in a process of its own. Writes the log-mel spectrogram of each sound file FILE to FILE.mel, and
-// prints the token ids of all files.
+// prints all token ids.
 
 import { basename, dirname } from 'node:path'
 import { AutoProcessor, env, type Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers'
 
 export type TransformersOrder = { folder: string; language: string; sounds: string[] }
-/**
- * The token ids of each sound file, in the order of the files. The ids include the prompt and the end-of-text token.
- */
+/** The token ids of each sound file, in the order of the files, with the prompt and the end-of-text token. */
 export type TransformersAnswer = { ids: number[][] }
 
 if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2] ?? ''))))

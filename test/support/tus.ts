@@ -1,4 +1,4 @@
-// Sends requests of tus, the protocol of resumable uploads.
+// Sends requests of tus, a protocol for resumable uploads.
 
 import { connect } from 'node:net'
 
@@ -11,10 +11,7 @@ export function metadataOf(filename: string): string {
   return `filename ${Buffer.from(filename).toString('base64')}`
 }
 
-/**
- * Returns functions that send requests of the tus protocol with the given API key. A header whose value is null is left
- * out.
- */
+/** Returns functions that send tus requests with the given API key. A header whose value is null is left out. */
 export function tusCaller(url: string, key: string) {
   const send = (
     method: string,
@@ -53,9 +50,8 @@ export function tusCaller(url: string, key: string) {
       return Number(headers.get('upload-offset'))
     },
     /**
-     * Starts a PATCH request whose Content-Length is `length`, sends only the part of the body that is in `bytes`, and
-     * leaves the connection open. The promise `answer` resolves when the head of the response has arrived, or when the
-     * connection is closed.
+     * Starts a PATCH request with the Content-Length `length`. Sends only `bytes` of its body, and leaves the
+     * connection open. `answer` resolves when the head of the response has arrived, or the connection is closed.
      */
     begin(address: string, offset: number, length: number, bytes: string) {
       const { hostname, port, pathname } = new URL(address)

@@ -1,18 +1,16 @@
 // Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and stops the
-// program. The program has a folder of its own, and none of the test's environment variables. One test starts this file
-// as a script in a process without a network: `whole-job.ts PLACE CLIP COMMAND…`. The program then uses its default
-// model.
+// program. The program has its own folder, and none of the test's environment variables. One test starts this file as a
+// script, in a process without a network: `whole-job.ts PLACE CLIP COMMAND…`.
 
 export type WholeJob = {
   /**
-   * Times in milliseconds from the start of the program. `listeningMs` ends when the program listens for requests, and
-   * `transcribedMs` ends when the job ends.
+   * Times from the start of the program, in milliseconds, until it listens for requests (`listeningMs`), and until the
+   * job ends (`transcribedMs`).
    */
   listeningMs: number
   transcribedMs: number
   /**
-   * The API key that the first start of the program printed. A second run on the same data folder needs this key,
-   * because the program does not print it again.
+   * The API key that the program prints at its first start only. A second run on the same data folder needs this key.
    */
   key: string
   job: Record<string, unknown>

@@ -1,4 +1,4 @@
-// Compares a transcript with its reference: counts the word errors, and the words with correct times.
+// Compares a transcript with its reference: counts word errors, and words with correct times.
 
 import type { Transcript, Word } from '../../src/transcripts/transcript.ts'
 
@@ -20,7 +20,7 @@ export function plainWords(text: string): string[] {
 
 /**
  * Aligns two lists of words with as few errors as possible. Returns the number of errors (deletions, insertions and
- * substitutions), and the pairs of indexes of equal words.
+ * substitutions), and the index pairs of equal words.
  */
 export function compareWords(truth: readonly string[], heard: readonly string[]) {
   const width = heard.length + 1
@@ -48,9 +48,8 @@ export function compareWords(truth: readonly string[], heard: readonly string[])
 }
 
 /**
- * Compares the times of all correctly recognised words with the reference. Returns the number of these words in the
- * field `of`. The field `right` is the number of words whose start and end both differ from the reference by at most
- * `within` seconds.
+ * Compares the times of all correctly recognised words with the reference. `of` is the number of these words. `right`
+ * is the number of words whose start and end are both at most `within` seconds wrong.
  */
 export function compareTimes(truth: Truth, transcript: Transcript, within = 0.2) {
   const expected = truth.sentences.flatMap(each => each.words)
