@@ -1,6 +1,5 @@
-// Tests the style rules of the project that a program can check. Most rules are also tested on a sample that breaks
-// them. The files in test/tidy contain further rules. They are imported here, and are no test files of their own, so
-// that the source files are parsed once for all rules.
+// Tests the style rules that a program can check. Most rules are also tested on a sample that breaks them. The files in
+// test/tidy contain further rules. They are imported here, so that the source files are parsed once for all rules.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -17,15 +16,15 @@ import {
   type SourceFile,
 } from './support/source.ts'
 
-// The first test of this file parses all source files in src, which takes seconds on a busy machine.
+// The first test parses all source files in src, which takes seconds on a busy machine.
 setDefaultTimeout(60_000)
 
 /**
  * The layers of the program, lowest first. A room (a folder or file directly in src) may import values only from lower
- * layers. `neighbours` lists the exceptions.
+ * layers, or as `neighbours` allows.
  */
 const line: string[][] = [
-  // `web`, the web app, runs in the browser. It is in the lowest layer, so it must not import any code of the server.
+  // `web`, the web app, runs in the browser. It is in the lowest layer, so it must not import code of the server.
   ['base', 'web'],
   ['limits', 'errors', 'languages'],
   ['net'],
@@ -43,10 +42,7 @@ const line: string[][] = [
 ]
 const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
-/**
- * For each room (a folder in src) that has entry files, the names of these files. Other rooms may import only the entry
- * files of such a room.
- */
+/** The entry files of rooms (folders in src), by room. Other rooms may import only these files of such a room. */
 const entryFiles: Record<string, string[]> = {
   engine: [
     'engine',
@@ -73,7 +69,7 @@ const entryFiles: Record<string, string[]> = {
 
 /**
  * The layers inside the folder src/engine, lowest first. A part of the engine may import values only from lower layers.
- * A part is a folder directly in src/engine, or the files there with the same first word: worker.ts and worker-pool.ts.
+ * A part is a folder in src/engine, or the files there with the same first word: worker.ts and worker-pool.ts.
  */
 const engineLine: string[][] = [
   ['ask', 'audio', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],
@@ -223,8 +219,8 @@ function pastTheEntries(file: SourceFile): string[] {
 }
 
 /**
- * Returns the files that `file` imports from other rooms (folders in src). `entryFiles` lists, for some rooms, the
- * files that other rooms may import. Files of a room without such a list are left out.
+ * Returns the files from which `file` imports values in other rooms (folders in src). Rooms without a list in
+ * `entryFiles` are left out.
  */
 function entered(file: SourceFile): { room: string; name: string }[] {
   return loadedBy(file)
@@ -235,7 +231,7 @@ function entered(file: SourceFile): { room: string; name: string }[] {
     .filter(({ room }) => room !== roomOf(file.path) && entryFiles[room] !== undefined)
 }
 
-/** Returns the source files from which `file` imports values. Files from which it imports only types are left out. */
+/** Returns the source files from which `file` imports values. Type-only imports are left out. */
 function loadedBy(file: SourceFile): string[] {
   return importsOf(file)
     .filter(({ path, typeOnly }) => !typeOnly && path.startsWith('src/') && /\.tsx?$/.test(path))
@@ -249,8 +245,8 @@ function stepOf(steps: string[][], room: string): number {
 }
 
 /**
- * Removes comments that have lines of their own, because a comment may mention code that the rules forbid. Comments
- * with TODO, FIXME or XXX are kept.
+ * Removes comments on lines of their own, because a comment may mention forbidden code. Comments with TODO, FIXME or
+ * XXX are kept.
  */
 function code(text: string): string {
   return text.replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, comment => (/TODO|FIXME|XXX/.test(comment) ? comment : ''))

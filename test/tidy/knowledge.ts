@@ -1,6 +1,6 @@
-// Tests that every declared error code, setting, limit, command, route and source file is used, and that no room (a
-// folder or file directly in src) exports two types of the same name. Each rule is also tested on a sample that breaks
-// it.
+// Tests that every declared error code, setting, limit, command, route and source file is used. Also tests that no room
+// (a folder or file directly in src) exports two types of the same name. Each rule is also tested on a sample that
+// breaks it.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ import {
   type SourceFile,
 } from '../support/source.ts'
 
-// The first test of this file parses all source files in src, which takes seconds on a busy machine.
+// The first test parses all source files in src, which takes seconds on a busy machine.
 setDefaultTimeout(60_000)
 
 const sources = listSources('src')
@@ -100,8 +100,8 @@ function without(names: string[], found: Set<string>): string[] {
 }
 
 /**
- * Finds the error codes that the code uses: the first arguments of `new ApiError` and `new JobFailure`, and the values
- * of fields with the name `code`.
+ * Finds the error codes in the code: the first arguments of `new ApiError` and `new JobFailure`, and the values of
+ * fields `code`.
  */
 function thrownCodes(files: SourceFile[]): Set<string> {
   const nodes = files.filter(({ path }) => path !== 'src/errors.ts').flatMap(nodesOf)
@@ -120,9 +120,10 @@ function textsIn(node: ts.Node): string[] {
 }
 
 /**
- * Finds the names of the settings that the code reads. A setting is read as a property of `config`, `settings` or
- * `options`, by destructuring `config`, `settings` or a value of the type `Config` or `…Settings`, or as a field
- * `setting: 'NAME'`.
+ * Finds the names of the settings that the code reads. There are three kinds of reads:
+ * - a property of `config`, `settings` or `options`;
+ * - a destructured `config`, `settings`, or value of the type `Config` or `…Settings`;
+ * - a field `setting: 'NAME'`.
  */
 function readSettings(files: SourceFile[]): Set<string> {
   const readers = files.filter(({ path }) => path !== 'src/config.ts')
@@ -142,8 +143,8 @@ function readSettings(files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns the names of the properties that the code reads from a variable. For example, if the code contains
- * `config.port`, the variable `config` has the property `port`.
+ * Returns the names of the properties that the code reads from a variable. For example, `config.port` reads the
+ * property `port` of the variable `config`.
  */
 function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
   const reads = files.flatMap(nodesOf).filter(ts.isPropertyAccessExpression)
@@ -153,12 +154,12 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if one of the files runs the given command of steno, such as `models pull`. The function looks for the
- * words of the command in lists: arrays, and the arguments of calls. A command of one word must be an element of a
- * list. The words of a longer command must be in one of these forms:
+ * Returns true if one of the files runs the given command of steno, such as `models pull`. The function searches arrays
+ * and the arguments of calls. A command of one word must be an element of one of these lists. A command of two words
+ * must be in one of these forms:
  * - one list has both words, one after the other, as in `['models', 'pull']`;
  * - one list has the first word before a spread, as in `['models', ...args]`, and another list of the file begins with
- *   the second word, as in `['pull']`.
+ * the second word, as in `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')
@@ -171,7 +172,7 @@ function isRun(command: string, files: SourceFile[]): boolean {
   })
 }
 
-/** Returns the words of all arrays and arguments of calls in a file. */
+/** Returns the words of each array and of the arguments of each call in a file. */
 const listsOf = oncePerFile(file =>
   nodesOf(file)
     .filter(node => ts.isCallExpression(node) || ts.isArrayLiteralExpression(node))

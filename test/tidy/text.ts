@@ -1,6 +1,6 @@
-// Tests that paths in docs and comments exist, that the README links all guides, that the sample rate is defined in
-// only two files, and that durations and sizes are defined only in the files for settings, limits and units and in
-// timing.ts of the web app. Each rule is also tested on a sample that breaks it.
+// Tests that paths in docs and comments exist, and that the README links all guides. Tests that the sample rate,
+// durations and sizes are defined only in the files that are meant for them. Each rule is also tested on a sample that
+// breaks it.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import ts from 'typescript'
 import { documents, readDocument } from '../support/documents.ts'
 import { listSources, nodesOf, parse, projectRoot, type SourceFile } from '../support/source.ts'
 
-// The first test that needs the syntax trees parses all source files in src, which takes seconds on a busy machine.
+// The first test that needs syntax trees parses all source files in src, which takes seconds on a busy machine.
 setDefaultTimeout(60_000)
 
 const tracked = Bun.spawnSync(['git', 'ls-files', '-co', '--exclude-standard'], { cwd: projectRoot })
@@ -79,9 +79,9 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
 }
 
 /**
- * Returns the paths in a text that do not exist in the project. The text is a document, or the comments of a source
- * file. A path is a word that begins with `src/`, `test/`, `scripts/`, `models/` or `docs/`, or that ends with `.ts`.
- * Web addresses and paths in node_modules are left out.
+ * Returns the paths in a document, or in the comments of a source file, that do not exist in the project. A path begins
+ * with `src/`, `test/`, `scripts/`, `models/` or `docs/`, or ends with `.ts`. Web addresses and paths in node_modules
+ * are left out.
  */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')
@@ -95,11 +95,11 @@ function missingPaths([place, text]: [string, string]): string[] {
   return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
 }
 
-/** Constants whose values come from a protocol, such as that of the media program. They need not be in src/limits. */
+/** Constants whose values come from a protocol. They need not be in src/limits. */
 const fixedByFormat = ['bodyBytesMax']
 
 /**
- * Returns the places of numbers that must move to src/limits. There are four kinds of such numbers:
+ * Returns the places of numbers that must move to src/limits. There are four kinds:
  * - values whose names end in `Ms`, `MsMax` or `MsMin`, except 0;
  * - values of at least 1024 whose names end in `Bytes`, `BytesMax` or `BytesMin`;
  * - powers and multiples of 1024;
@@ -113,9 +113,7 @@ function bareAmounts(file: SourceFile): string[] {
     .filter((place, at, places) => places.indexOf(place) === at)
 }
 
-/**
- * Returns the name of the constant whose value contains `node`. Returns an empty string if there is no such constant.
- */
+/** Returns the name of the constant whose value contains `node`, or an empty string. */
 function constantOf(node: ts.Node): string {
   const declaration = ts.findAncestor(node, ts.isVariableDeclaration)
   return declaration?.name.getText() ?? ''

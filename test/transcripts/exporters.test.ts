@@ -58,7 +58,7 @@ describe('SubRip', () => {
     )
   })
 
-  // The search for arrows would take minutes if it began again at each of these hyphens.
+  // A search for arrows that begins again at each hyphen would take minutes.
   test('a long row of hyphens is no arrow', () => {
     const hyphens = '-'.repeat(1_000_000)
     expect(written('srt', [[0, 1, null, `${hyphens}x${hyphens}>`]])).toEndWith(`\n${hyphens}x->\n`)

@@ -8,7 +8,7 @@ import { type Random, seeded } from '../support/random.ts'
 
 type Read = { startMs: number; endMs: number; speaker: string | null; text: string }
 /**
- * A word of a random transcript. Its `text` contains the index of the word, so that the word can be found in a cue
+ * A word of a random transcript. `text` contains the word's index, by which the test finds the word in a cue
  * (subtitle).
  */
 type Known = { utterance: number; speaker: string | null; endsSentence: boolean; text: string; endMs: number }
@@ -42,9 +42,9 @@ test('cues of random transcripts obey every limit and lose no word', () => {
 })
 
 /**
- * Checks that the cues (subtitles) contain all words in order, and that each cue obeys all limits. The limits are not
- * checked for a cue of one word, and for a transcript without word times. Also checks that the first word of each cue
- * does not fit into the previous cue of the same utterance.
+ * Checks that the cues (subtitles) contain all words in order, and that each cue obeys all limits. No limit applies to
+ * a cue of one word, or to a transcript without word times. Also checks that the first word of a cue does not fit into
+ * the previous cue of the same utterance.
  */
 function expectCues(cues: Read[], transcript: Transcript, known: Known[], options: ExportOptions): void {
   const { maxWords, maxChars, maxDurationMs, sentenceAware } = options

@@ -24,8 +24,8 @@ function open(folder = temporaryFolder()) {
 }
 
 /**
- * Returns the job id and the index of each utterance that the query finds. The index is the place of the utterance in
- * its transcript: the first utterance has the index 0.
+ * Returns the job id and the index of each utterance that the query finds. The first utterance of a transcript has the
+ * index 0.
  */
 function places(db: Db, accountId: string, query: string): [string, number][] {
   return searchUtterances(db, accountId, { query, limit: 100 }).hits.map(({ jobId, index }) => [jobId, index])
@@ -37,8 +37,8 @@ function checkIndex(db: Db): void {
 }
 
 /**
- * Returns true if a file of the database contains `text`. The content of the file is converted to lower case first, so
- * `text` must be in lower case.
+ * Returns true if a file of the database contains `text`, which must be in lower case. The comparison ignores the case
+ * of the file's letters.
  */
 function isOnDisk({ db, folder }: { db: Db; folder: string }, text: string): boolean {
   db.checkpoint()
@@ -103,7 +103,7 @@ test('a deleted text is nowhere in the files of the database', () => {
   expect(findTranscript(db, id)).toBeNull()
   expect(places(db, ana.id, 'zebrafish')).toEqual([])
   completeIndex(db)
-  // If a word begins with the same letters as the previous word, FTS5 stores the word without these letters. The test
+  // FTS5 does not store the first letters of a word that are also the first letters of the previous word. The test
   // therefore also searches for the ends of words.
   for (const text of ['flumphwort', 'umphwort', 'ebrafish', 'uizzically', 'ylophone2'])
     expect([text, isOnDisk(opened, text)]).toEqual([text, false])

@@ -22,7 +22,7 @@ function open() {
   return { db, ana: { id: accountId, keyId } }
 }
 
-/** Returns the parts of the search index that belong to an account, the oldest part first. */
+/** Returns the parts of an account's search index, oldest first. */
 function partsOf(db: Db, { id }: Owner): Part[] {
   return db.list<Part>(
     `select id, first_seq as first, last_seq as last, utterances as size from search_parts
@@ -31,7 +31,7 @@ function partsOf(db: Db, { id }: Owner): Part[] {
   )
 }
 
-/** Makes the newest part of the search index full, so that the next transcript starts another part. */
+/** Fills the newest part of the search index, so that the next transcript starts another part. */
 function fillPart(db: Db): void {
   db.run(
     `update search_parts set utterances = utterances + $full where id = (select max(id) from search_parts)`,
@@ -82,7 +82,7 @@ test('the ranges of two parts never overlap, in whatever order the jobs complete
   const jobs = addJobs(db, ana, 40)
   const random = seeded(4)
   while (jobs.length > 0) {
-    // A job that was created later may complete earlier, so the test completes the jobs in a random order.
+    // The jobs complete in a random order, because a later job may complete earlier.
     const [job = ''] = jobs.splice(random.below(Math.min(jobs.length, 6)), 1)
     joinPart(db, job, limits.searchPartUtterances / 4)
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { countPhrases, findPhrases } from '../../src/transcripts/find-phrases.ts'
 import { indexedWords, type Phrase, phrasesOf } from '../../src/transcripts/search-words.ts'
 
-/** Returns the parts of `text` that match the query: one text for each match. Overlapping matches are one text. */
+/** Returns the text of each match of the query in `text`. Overlapping matches are one text. */
 function found(text: string, query: string): string[] {
   return findPhrases(text, phrasesOf(query)).map(({ from, to }) => text.slice(from, to))
 }
@@ -24,8 +24,7 @@ test.each([
   ['हिन्दी में', 'हिन्दी', ['हिन्दी']],
   ['हिन्दी में', 'हन्द', []],
   ['ยินดีต้อนรับ', 'ต้อนรับ', ['ต้อนรับ']],
-  // A search does not distinguish a straight apostrophe (') and a curly apostrophe (’): both divide `don't` into the
-  // words `don` and `t`.
+  // A straight (') and a curly apostrophe (’) are equal in a search: both divide `don't` into the words `don` and `t`.
   ['I don’t know, do I?', "don't", ['don’t']],
   ['I don’t know, do I?', 'don’t', ['don’t']],
   ['one two one three', 'one', ['one', 'one']],

@@ -15,7 +15,7 @@ const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts')
 
 /**
  * Calls `receive` in a child process, with chunks of the given sizes. `out` has the result of the call and the number
- * of files that remain in the folder. `err` is the stderr of the process.
+ * of remaining files. `err` is the stderr of the process.
  */
 async function receiveInto(name: string, chunks: number[]): Promise<{ out: string; err: string }> {
   const folder = join(scratch, name)
@@ -44,8 +44,8 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
       }
     }
     console.log(await store(), readdirSync(${JSON.stringify(folder)}).length)`
-  // On a write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With this trap, the write fails,
-  // as on a full disk.
+  // A write above the limit of `ulimit` normally ends the process by the signal SIGXFSZ. With this trap, the write
+  // fails, as on a full disk.
   const limited = [
     'bash',
     '-c',
@@ -84,7 +84,7 @@ test('an append whose flush fails closes its file', async () => {
   expect(descriptors()).toBeLessThan(before + 10)
 })
 
-// If the garbage collector finds a file that was not closed, the server exits.
+// The server would exit when the garbage collector finds a file that was not closed.
 test('an upload for which there is only one free file descriptor fails and closes its file', async () => {
   const script = `
     const { receive } = await import(${module})
@@ -103,8 +103,8 @@ test('an upload for which there is only one free file descriptor fails and close
   expect([await new Response(child.stdout).text(), await child.exited]).toEqual(['EMFILE 0\n', 0])
 })
 
-// Some disks lose the last bytes and report no error. To simulate such a disk, the test truncates the file during the
-// upload.
+// Some disks lose the last bytes without an error. The test truncates the file during the upload to simulate such a
+// disk.
 test('a body whose last bytes are not on the disk at its end is refused as an error of the disk', async () => {
   const path = join(scratch, 'cut')
   async function* body() {

@@ -26,7 +26,7 @@ function openStore() {
     createUpload(db, account.id, { filename: 'a.wav', contentType: 'audio/wav', ttlMs: defaults.uploadTtlMs })
   const files = () => readdirSync(join(dataDir, 'uploads'))
   const store = new UploadStore({ db, config })
-  /** Advances the clock, and then removes the files and the rows of expired uploads, as sweeps do. */
+  /** Advances the clock. Then removes the files and the rows of expired uploads, as the server does periodically. */
   const later = (ms: number) => {
     aheadMs += ms
     removeUnusedBytes(db, dataDir)
@@ -35,7 +35,7 @@ function openStore() {
   return { db, config, account, newUpload, files, later, store }
 }
 
-/** Returns the body of a request with one chunk of each of the `texts`. Calls `before` before each chunk. */
+/** Returns a request body with one chunk for each text. Calls `before` before each chunk. */
 function bodyOf(texts: string[], before = () => {}) {
   return new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -61,7 +61,7 @@ test('a PUT is refused when the disk becomes full during the transfer', async ()
   await expect(store.put(newUpload().id, body, 0)).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
   expect(pieces).toBeLessThan(5)
   expect(files()).toEqual([])
-  // Now the disk is full before the transfer, so the PUT is refused before a byte arrives.
+  // The disk is now full before the transfer, so the PUT is refused before a byte arrives.
   const silent = store.put(newUpload().id, new ReadableStream(), 1)
   await expect(silent).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
 })
@@ -73,7 +73,7 @@ test('a PUT during which a job starts to use the upload does not replace the fil
   const late = bodyOf(['late'], () => takeUpload(db, account.id, id))
   await expect(store.put(id, late, 0)).rejects.toMatchObject({ code: 'CONFLICT' })
   expect(readFileSync(uploadPath(config.dataDir, id), 'utf8')).toBe('used')
-  // A PUT to an upload that is used by a job or discarded is refused before a byte arrives.
+  // A PUT to an upload that a job uses, or that is discarded, is refused before a byte arrives.
   await expect(store.put(id, new ReadableStream(), 0)).rejects.toMatchObject({ code: 'CONFLICT' })
   const gone = newUpload()
   await store.put(gone.id, bodyOf(['gone']), 0)
@@ -145,7 +145,7 @@ test('running downloads count towards the quota, by their announced or received 
   growing.count(2 * limits.downloadCheckBytes, null)
   const excess = { code: 'DOWNLOAD_FAILED', message: expect.stringContaining('more than 5 MB') }
   expect(() => growing.count(3 * limits.downloadCheckBytes, null)).toThrow(expect.objectContaining(excess))
-  // The refused download no longer counts, so the other one can end.
+  // The refused download `growing` no longer counts, so the download `announced` can end.
   announced.count(3 * limits.downloadCheckBytes, 3 * limits.downloadCheckBytes)
   const other = store.beginDownload(account.id)
   expect(() => other.count(1, 3 * limits.downloadCheckBytes)).toThrow(expect.objectContaining(excess))

@@ -1,5 +1,5 @@
 // Tests the pages of the web app with axe (a checker of accessibility), in both themes, on a phone and on a wide
-// screen. The content security policy of the pages stays on.
+// screen. The content security policy stays on.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -16,13 +16,13 @@ const browser = useBrowser()
 const service = await startTestService({
   program: null,
   settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' },
-  // The host of the webhook is unknown, so a delivery fails at once. The look-up of each other host never ends.
+  // The webhook's host is unknown, so a delivery fails at once. Looking up any other host never ends.
   parts: { resolve: host => (host === 'hooks.example' ? Promise.resolve([]) : new Promise(() => {})) },
 })
 
 const ana = await reader(service, 'ana', conversation({ words: 150, speakers: 3 }))
 setOperator(service.db, ana.id, true)
-// A failed job with a webhook. It fills the table of errors for operators, and the table of deliveries.
+// A failed job with a webhook fills the operators' table of errors, and the table of deliveries.
 const broken = await ana.transcribe(speech(5), { webhook_url: 'https://hooks.example/x' })
 const task = await service.engine.given(2)
 task.reject(new JobFailure('INVALID_MEDIA_FORMAT'))
@@ -41,9 +41,9 @@ setOperator(service.db, pia.id, true)
 const running = await ana.transcribe(speech(5))
 
 /**
- * The tested pages. Each entry has the address of the page, the heading for which the test waits, and for some pages a
- * function that opens a part of the page. A page is drawn again only if its path differs from the path of the page
- * before it. So the three views of one transcript do not follow each other.
+ * The tested pages: the address, the heading for which the test waits, and sometimes a function that opens a part of
+ * the page. The app draws a page again only if the path changes. The three views of one transcript are therefore not
+ * next to each other.
  */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/account', 'Sessions'],
@@ -52,7 +52,7 @@ const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
     `/jobs/${ana.jobId}`,
     '3 speakers',
     async page => {
-      // On a phone, some buttons of the page are shown only after a click on More.
+      // On a phone, a click on More shows further buttons of the page.
       await page.getByRole('button', { name: 'More' }).click()
       await page.getByRole('button', { name: 'Unsure words' }).click()
     },
@@ -92,9 +92,8 @@ const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
 ]
 
 const phone: Look = ['light', 390]
-// The pages are always tested in the light theme on a phone, and in the dark theme on a wide screen. The colours do not
-// depend on the width, so the two other combinations rarely show more errors. These combinations are tested only if
-// STENO_TEST_SLOW is set.
+// The pages are tested in the light theme on a phone, and in the dark theme on a wide screen. The colours do not depend
+// on the width. The other two combinations rarely show more errors, and are tested only with STENO_TEST_SLOW.
 const moreLooks: Look[] = [
   ['dark', 1440],
   ...(process.env.STENO_TEST_SLOW
@@ -137,8 +136,8 @@ seen('no page has a fault that axe finds, in both themes, on a phone and on a wi
 })
 
 /**
- * Goes to another page of the app in the same way as a link of the app: the browser does not load the app again. Waits
- * until the app has drawn the other page.
+ * Goes to another page of the app without loading the app again, as a link does. Waits until the app has drawn this
+ * page.
  */
 async function follow(page: Page, address: string): Promise<void> {
   await page.evaluate(`document.querySelector('main').dataset.isLeft = ''
@@ -147,7 +146,7 @@ async function follow(page: Page, address: string): Promise<void> {
   await until(page, "!document.querySelector('main[data-is-left]')")
 }
 
-/** A script that returns the elements of the page that reach beyond the right edge of the window. */
+/** A script that returns the elements beyond the right edge of the window. */
 const outside = `[...document.querySelectorAll('header *, main *')]
   .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen'))
   .map(each => location.pathname + ' ' + each.tagName + '.' + each.className)`
@@ -214,7 +213,7 @@ seen('a person with a keyboard keeps the place on each page, and when a part of 
   }
   await page.keyboard.press('f')
   await page.locator('.find').waitFor()
-  // If a person has moved the focus out of the search bar, it stays there when the search bar closes.
+  // When the search bar closes, the focus stays where a person has moved it.
   await page.getByLabel('Name of Speaker 1').focus()
   await page.getByRole('button', { name: 'Find' }).click()
   await page.locator('.text-bars > *').waitFor({ state: 'detached' })
@@ -231,12 +230,12 @@ seen('a person with a keyboard keeps the place on each page, and when a part of 
   await until(page, isLinkSeen)
 })
 
-// If the focus came later, the first letters of a person who types at once would go into another element.
+// With a later focus, the first letters of a person who types at once would go into another element.
 seen(
   'a new page, a dialog and a field that opens have the focus at once, before the browser draws them',
   async () => {
     const { page } = await browser.enter(service, ana)
-    /** Runs the script, and returns the label of the element that has the focus directly afterwards. */
+    /** Runs the script. Returns the label of the element that has the focus directly afterwards. */
     const focusAfter = (script: string) =>
       page.evaluate(`new Promise(resolve => {
         const label = ({ ariaLabel, labels, textContent }) => ariaLabel ?? labels?.[0]?.textContent ?? textContent

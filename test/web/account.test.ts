@@ -27,14 +27,14 @@ async function confirmed(page: Page, name: string): Promise<void> {
   await page.getByRole('dialog').locator('button.danger').click()
 }
 
-/** Opens a page by its link in the menu of the account. */
+/** Opens a page by its link in the account menu. */
 async function openByMenu(page: Page, name: string): Promise<void> {
   await page.locator('.menu-button').click()
   await page.getByRole('link', { name, exact: true }).click()
   await page.getByRole('heading', { name, exact: true }).waitFor()
 }
 
-/** The heading of a page that has replaced another page: a screen reader reads the heading because it has the focus. */
+/** The heading of a new page. It has the focus, so that a screen reader reads it. */
 function headingWithFocus(page: Page, name: string) {
   return page.locator('h1:focus', { hasText: name })
 }
@@ -51,7 +51,7 @@ seen('a person registers, opens the link in the mail, and signs in with the new 
   await headingWithFocus(page, 'Check your mail').waitFor()
   expect(await page.title()).toBe('Check your mail · steno')
   while (mail.received.length === 0) await Bun.sleep(5)
-  // The account does not work yet. The page tells why, without telling whether the account exists.
+  // The account does not work yet. The page gives the reason, but does not show whether the account exists.
   await page.getByRole('link', { name: 'To sign in' }).click()
   await page.getByLabel('Email address').fill('neu@example.org')
   await page.getByLabel('Password').fill('a password of my own')

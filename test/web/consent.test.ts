@@ -1,5 +1,5 @@
 // Tests the consent page in a browser. A person comes to this page from an OAuth client on another site, and returns to
-// this client.
+// the client.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -24,7 +24,7 @@ seen('a person comes from another site, signs in, allows the access, and is sent
         headers: { 'Content-Type': 'text/html' },
       }),
   })
-  // The service is at 127.0.0.1, and the OAuth client is at localhost. For the browser, these are two different sites.
+  // The browser treats 127.0.0.1 (the service) and localhost (the OAuth client) as two different sites.
   const home = `http://localhost:${program.port}/`
   const back = `http://localhost:${program.port}/callback`
   const { body } = await registerClient(service, { client_name: 'Notes', redirect_uris: [back] })
@@ -44,9 +44,8 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   await page.getByRole('button', { name: 'Deny' }).click()
   await page.waitForURL(/\/callback\?error=access_denied&/)
 
-  // At the second visit, the browser has a session cookie, but does not send this cookie with a request that another
-  // site starts. The service therefore makes the browser load the consent page again, and this second request has the
-  // cookie.
+  // The browser does not send its session cookie with a request that another site starts. The service therefore makes
+  // the browser load the consent page again. The second request has the cookie.
   await page.goto(home)
   await page.getByText('Connect').click()
   await page.getByRole('button', { name: 'Allow' }).click()
@@ -88,10 +87,7 @@ seen('the pages are accessible in both themes, on a phone and on a wide screen',
   expect(faults).toEqual([])
 })
 
-/**
- * Saves a screenshot in the folder that STENO_TEST_PICTURES names, for a person to look at. Does nothing if this
- * variable is not set.
- */
+/** Saves a screenshot in the folder STENO_TEST_PICTURES. Does nothing if this variable is not set. */
 async function shoot(page: Page, name: string): Promise<void> {
   const folder = process.env.STENO_TEST_PICTURES
   if (folder) await page.screenshot({ path: `${folder}/${name}.png` })

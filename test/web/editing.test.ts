@@ -26,7 +26,7 @@ async function edit(page: Page, { jobId }: Reader): Promise<void> {
   await page.locator('.utterance[contenteditable]').first().waitFor()
 }
 
-/** Calls `act`, which changes the text, and waits until the server has saved the change. */
+/** Calls `act`, which changes the text. Waits until the server has saved the change. */
 async function saving(page: Page, act: () => Promise<void>): Promise<void> {
   const sent = page.waitForResponse(response => response.request().method() === 'PATCH')
   await act()
@@ -39,9 +39,8 @@ async function saved(page: Page): Promise<void> {
 }
 
 /**
- * Ends all sign-in sessions. Before that, waits until the page has found that it cannot play the recording. Otherwise,
- * the page's request for the recording could open the sign-in dialog too early, and the test would type into this
- * dialog.
+ * Ends all sign-in sessions after the page has found that it cannot play the recording. A later request for the
+ * recording would open the sign-in dialog, and the test would type into this dialog.
  */
 async function endSessions(page: Page): Promise<void> {
   await page.getByText('Your browser cannot play this kind of recording.').waitFor()
@@ -59,7 +58,7 @@ seen('a corrected sentence is saved while a person types, undone and redone', as
   await page.keyboard.type(' Really.')
   await saved(page)
   expect((await textsOf(ana))[0]).toBe(`${before} Really.`)
-  // An unchanged word keeps its times. A click on the word therefore still plays the sound of this word.
+  // An unchanged word keeps its times, so that a click on the word still plays its sound.
   const { result } = await ana.job(ana.jobId)
   expect(result.utterances[0].words[0]).toMatchObject({ word: 'We', start: 0.4 })
   await page.keyboard.press('Control+z')
@@ -91,8 +90,8 @@ seen('an emptied sentence, a pasted line break and Enter leave one text', async 
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('two\nlines')
   await saved(page)
-  // If a person types a space next to another space, the page removes one of them only when the field loses the focus.
-  // In this way, the caret does not jump while the person types.
+  // Of two spaces next to each other, the page removes one only when the field loses the focus. The caret therefore
+  // does not jump while a person types.
   await page.keyboard.press('Control+Home')
   for (let letter = 0; letter < 'two'.length; letter++) await page.keyboard.press('ArrowRight')
   await page.keyboard.type(' more ')
@@ -147,7 +146,7 @@ seen('words are found and replaced in one step', async () => {
   await page.getByText('not found').waitFor()
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await page.getByText(`1 of ${hits}`).waitFor()
-  // All drafts are written at once. One write for each sentence would stop the page of a long transcript for seconds.
+  // All drafts are written at once. A write for each sentence would stop the page of a long transcript for seconds.
   await page.evaluate(`draftWrites = 0
     setItem = Storage.prototype.setItem
     Storage.prototype.setItem = function (name, value) {
@@ -180,7 +179,7 @@ seen('text that is typed while the search bar is open does not move a replacemen
   await page.getByLabel('Replace with').fill('plan')
   await page.getByRole('button', { name: 'Replace all' }).click()
   expect(await sentence.textContent()).toBe('Well, a plan: We talk about the plan.')
-  // The button of the message would undo the last step, so the message disappears when another step follows.
+  // The message's Undo button undoes the last step, so the message disappears when another step follows.
   const undo = page.getByRole('status').getByRole('button', { name: 'Undo' })
   await undo.waitFor()
   await sentence.press('Control+End')
@@ -273,7 +272,7 @@ seen('a new name of a speaker, also in Arabic, is confirmed, and can be undone',
   await page.goto(`/jobs/${noa.jobId}`)
   const speakers = async () => (await noa.job(noa.jobId)).result.speakers
   const shown = (name: string) => page.locator('.turn .name', { hasText: name }).first().waitFor()
-  // Clicks near the end of the field, where the page shows the picture of a pencil.
+  // Clicks near the end of the field, on the picture of a pencil.
   const field = page.getByLabel('Name of Speaker 1')
   const width = (await field.boundingBox())?.width ?? 0
   await field.click({ position: { x: width - 12, y: 10 } })
@@ -284,15 +283,15 @@ seen('a new name of a speaker, also in Arabic, is confirmed, and can be undone',
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await shown('Speaker 1')
   expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  // The button Undo in the pop-up message has changed the name from Ms Weber back to Speaker 1. This change can be
-  // undone too: the button Undo of the editing bar changes the name to Ms Weber again.
+  // The Undo button of the message has changed Ms Weber back to Speaker 1. The Undo button of the editing bar changes
+  // the name to Ms Weber again.
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')
   await page.getByLabel('Name of Ms Weber').fill('ليلى')
   await page.keyboard.press('Enter')
   await shown('ليلى')
-  // A click on a speaker's name beside the text moves the focus to the field in which this name can be changed.
+  // A click on a speaker's name beside the text moves the focus to the field for this name.
   await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()
   await page.keyboard.type('Ben\n')
@@ -316,7 +315,7 @@ seen('an undo gives the old name back only to the speaker who got the name of an
   }
   await rename('Speaker 1', 'Ann')
   await rename('Speaker 2', 'Ben')
-  // After the reload, the transcript does not contain the labels of the engine any more.
+  // The reloaded transcript contains no labels of the engine.
   await page.reload()
   await rename('Ben', 'Ann')
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
@@ -339,8 +338,8 @@ seen('a speaker with a new name stays one speaker, also when another person give
   }
   await rename('Speaker 1', 'Ann')
   await saving(page, () => page.locator('.utterance').nth(0).fill('Said by Ann.'))
-  // A click on the name "Speaker 2" in the transcript moves the focus to the field of this name in the list of
-  // speakers. The page then draws this list again.
+  // A click on a name in the transcript moves the focus to the field for this name, and the page draws the list of
+  // speakers again.
   await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()
   expect(await names()).toEqual(['Ann', 'Speaker 2'])
@@ -348,7 +347,7 @@ seen('a speaker with a new name stays one speaker, also when another person give
   await rename('Ann', 'Anne')
   expect(await names()).toEqual(['Anne', 'Ben'])
   expect((await lou.job(lou.jobId)).result.speakers).toEqual(['Anne', 'Ben'])
-  // An undo does not change a name that another person has given since then.
+  // An undo does not change a name that another person has given in the meantime.
   await lou.send('PATCH', `/v1/transcribe/${lou.jobId}`, { speakers: { Anne: 'Annie' } })
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await page.getByLabel('Name of Annie').waitFor()
@@ -400,8 +399,7 @@ seen('an edit goes on after a new sign-in, even if the page was reloaded before 
   await endSessions(page)
   await page.locator('.utterance').nth(0).fill('Typed before the reload.')
   await dialog.waitFor()
-  // The reload shows the sign-in page. After the sign-in, the page saves the text that was typed before the reload (the
-  // draft).
+  // The reload shows the sign-in page. After the sign-in, the page saves the text from before the reload (the draft).
   await page.reload()
   await page.getByLabel('Email address').fill('hana@example.org')
   await page.getByLabel('Password').fill(password)
@@ -412,7 +410,7 @@ seen('an edit goes on after a new sign-in, even if the page was reloaded before 
   expect((await textsOf(hana))[0]).toBe('Typed before the reload.')
 })
 
-/** Changes the text of the first utterance while the server cannot be reached. */
+/** Changes the text of the first utterance while the server is unreachable. */
 async function typeWithoutServer(
   page: Page,
   context: BrowserContext,

@@ -15,7 +15,7 @@ const browser = useBrowser()
 const service = await startTestService({
   program: null,
   settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' },
-  // The capacity of the engine is high, so that the jobs of one test do not wait for the jobs of another test.
+  // With a high capacity, the jobs of one test do not wait for those of another test.
   parts: { engine: steeredEngine({ capacity: 100 }) },
 })
 
@@ -97,8 +97,8 @@ seen('a page of hits that arrives after another search is not shown', async () =
   await page.getByLabel('Search all transcripts').fill('meeting')
   await page.getByText('The meeting.').waitFor()
   goesOn.resolve()
-  // The page of hits for `budget` was held back until now. The browser sends one more request, whose answer arrives
-  // after this page of hits. So the page of hits has arrived before the check below.
+  // The page of hits for `budget` was held back until now. Waiting for one more response makes sure that these hits
+  // have arrived before the check.
   await page.evaluate("fetch('/v1/search?q=meeting&cursor=').then(response => response.text())")
   expect(await page.getByText('The budget.').count()).toBe(0)
 })
@@ -138,7 +138,7 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
   await page.getByRole('link', { name: 'b.wav' }).waitFor()
   await page.getByRole('alert').getByText('notes.txt was not sent').waitFor()
   expect((await cleo.get('/v1/transcriptions')).body.items).toHaveLength(2)
-  // Only the form accepts a dropped address: elsewhere, a person may drag a link of the page by accident.
+  // Only the form accepts a dropped address, because a person may drag a link elsewhere by accident.
   const takesAddress = (place: string) =>
     page.evaluate(`(() => {
         const dataTransfer = new DataTransfer()
@@ -214,7 +214,7 @@ seen('a proxy that answers with a web page is reported, and the list can be read
 
 seen('a page without https sends files too', async () => {
   const finn = service.account('finn')
-  // The browser finds the host `steno.test` at the loopback address, but a page from this host is not a secure context.
+  // The host `steno.test` is at the loopback address, but a page from this host is not a secure context.
   const url = service.url.replace('127.0.0.1', 'steno.test')
   const { page } = await browser.open({ url })
   await page.goto('/')
@@ -264,8 +264,8 @@ seen('the live page asks for a new sign-in when the session has ended, and goes 
   await page.getByText('You can close this page; the work goes on.').waitFor()
   await page.route('**/events', route => route.fulfill({ status: 401, body: '' }))
   service.db.run('delete from sessions where account_id = $id', { id: hana.id })
-  // When a hidden page is shown again, the page opens its event stream again. The session has ended, so this request
-  // fails and the page must ask for a new sign-in.
+  // When a hidden page is shown again, it opens its event stream again. The session has ended, so this request fails,
+  // and the page must ask for a new sign-in.
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
@@ -293,8 +293,8 @@ seen.skipIf(!isSlow)('ten hours of text are read, searched and edited on a phone
   await page.goto(`/jobs/${ida.jobId}#t=20000`)
   await page.locator('.turn[aria-current]').waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-  // The test finds elements by CSS. Finding an element by its role would take minutes, because Playwright would look at
-  // each element of this long page.
+  // The test finds elements by CSS. By role, Playwright would look at each element of this long page, which takes
+  // minutes.
   await page.locator('.tool', { hasText: 'Find' }).tap()
   await page.locator('.find input[type=search]').fill('Lisbon')
   const hits = transcript.utterances.filter(({ text }) => text.includes('Lisbon')).length

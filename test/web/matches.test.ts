@@ -16,7 +16,7 @@ test.each([
   expect(notFound).toEqual([])
 })
 
-// In Hindi and Bengali, and in decomposed Latin, marks follow the letter that they belong to.
+// In Hindi, Bengali and decomposed Latin, a mark follows its letter.
 test.each([
   ['कल', 'कला और कल', 'कला और X'],
   ['ल', 'किल और ल', 'किल और X'],

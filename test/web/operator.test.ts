@@ -39,7 +39,7 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
       .textContent(),
   ).toContain('1')
   expect(await figures.getByText('Waiting').locator('..').textContent()).toContain('1')
-  // Each chart also has a table, which screen readers read.
+  // Each chart also has a table for screen readers.
   const jobs = page.getByRole('table', { name: 'Jobs by hour' })
   expect(await jobs.getByRole('row').count()).toBe(24)
   expect(await jobs.getByRole('row').last().textContent()).toMatch(/Done: 1Failed: 1$/)
@@ -53,8 +53,7 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
   await page.getByLabel('Only failed ones').check()
   const requests = page.getByRole('region', { name: 'Latest requests' })
   expect(await requests.getByText('200', { exact: true }).count()).toBe(0)
-  // The job failed with INTERNAL_ERROR, which is a fault of the server. So the list of problems on the page shows this
-  // failure.
+  // INTERNAL_ERROR is a fault of the server, so the page lists this failure as a problem.
   await page
     .getByRole('list', { name: 'What is wrong' })
     .getByText('A job failed because of an error')

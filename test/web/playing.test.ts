@@ -1,4 +1,4 @@
-// Tests that a person can play a recording on the page of its transcript, and that the page scrolls to the spoken text.
+// Tests that a person can play a recording on the page of its transcript. The page scrolls to the spoken text.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -20,7 +20,7 @@ type Open = {
   failsOnce?: boolean
 }
 
-/** Opens a transcript with its recording. The promise resolves when the player is ready. */
+/** Opens a transcript with its recording. Resolves when the player is ready. */
 async function listen(name: string, { transcript, recording, part = '', failsOnce = false }: Open) {
   const account = await reader(service, name, transcript, recording ?? silence(transcript.duration_seconds))
   const visit = await browser.enter(service, account)
@@ -105,8 +105,8 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
   const jumpToEnd = `document.querySelector('video').currentTime = ${transcript.duration_seconds - 30}`
   await page.evaluate(jumpToEnd)
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
-  // After a little scrolling, the spoken sentence is still visible, so the page has no button that leads back to this
-  // sentence.
+  // The spoken sentence is still visible after a little scrolling. The page therefore has no button that leads back to
+  // it.
   await page.mouse.wheel(0, -20)
   await page.locator('.turn[aria-current]').waitFor()
   const back = page.getByRole('button', { name: 'Back to the spoken word' })
@@ -120,7 +120,7 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
 
 seen('silence is skipped when a person wants it, also after a first error of the server', async () => {
   const { page } = await listen('cleo', {
-    // The utterances of this transcript start ten seconds apart, and each utterance lasts one second.
+    // The utterances start ten seconds apart, and each one lasts one second.
     transcript: transcriptWith(['One two.', 'Three four.', 'Five six.']),
     failsOnce: true,
   })
@@ -129,8 +129,7 @@ seen('silence is skipped when a person wants it, also after a first error of the
   const startedAt = performance.now()
   await page.getByRole('button', { name: 'Play', exact: true }).click()
   await reached(page, 20)
-  // If the player did not skip silence, it would need 6.7 s for the first 20 s of the recording, at three times the
-  // speed.
+  // Without the skipping of silence, 20 s of the recording take 6.7 s at three times the speed.
   expect(performance.now() - startedAt).toBeLessThan(5000)
 })
 
@@ -180,7 +179,7 @@ seen('subtitles are shown on the video, and hidden again', async () => {
   await until(page, "!document.querySelector('track[src]')")
 })
 
-/** Records half a second of a canvas as a video file. The browser makes the recording. */
+/** Records half a second of a canvas as a video file, in the browser. */
 async function recordVideo(page: Page): Promise<Uint8Array<ArrayBuffer>> {
   const numbers = await page.evaluate(`new Promise(resolve => {
     const canvas = document.createElement('canvas')

@@ -33,7 +33,7 @@ seen('a wrong password is reported, and a key signs in too', async () => {
   await page.getByRole('button', { name: 'Use an API key instead' }).click()
   await page.getByLabel('API key').fill(ben.key)
   await page.keyboard.press('Enter')
-  // After the sign-in, the browser shows the page that was requested before the sign-in.
+  // After the sign-in, the browser shows the page that was requested before.
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
@@ -129,7 +129,7 @@ seen('fifty speakers are listed by their share of the talk', async () => {
   await page.getByRole('heading', { name: '50 speakers' }).waitFor()
   const rows = page.locator('.speakers li')
   expect(await rows.count()).toBe(8)
-  // The page first lists only the eight speakers who talk most. Each of these speakers has a colour of its own.
+  // The page first lists the eight speakers who talk most, each in a different colour.
   const colours = await rows.evaluateAll(each => each.map(row => row.getAttribute('data-speaker')))
   expect(new Set(colours).size).toBe(8)
   expect(await page.locator('.shares rect').count()).toBe(50)
@@ -165,7 +165,7 @@ seen('a selected passage is saved as subtitles, and exported in the formats of t
   const transcript = conversation({ words: 120, speakers: 2 })
   const hana = await reader(service, 'hana', transcript)
   const { page } = await browser.enter(service, hana)
-  // The passage is selected as soon as the text is on the page.
+  // Selects the passage as soon as the text is on the page.
   await page.addInitScript(`new MutationObserver((_, observer) => {
     const [from, to] = ['6', '7'].map(at => document.querySelector('[data-at="' + at + '"]')?.firstChild)
     if (!to) return
@@ -279,7 +279,7 @@ seen('doubtful words are marked on demand, and the page prints the text alone', 
     expect(await page.evaluate(current)).toBe(word.word)
   }
   await page.getByText(`2 of ${doubtful.length}`).waitFor()
-  // In a window of this width, the count has room beside the sentence, but the arrows have none.
+  // At this width, the count has room beside the sentence, but the arrows have none.
   await page.setViewportSize({ width: 440, height: 800 })
   expect(await page.evaluate(`${middleOf('.count')} - ${middleOf('[aria-label=Next]')}`)).toBeCloseTo(0, 0)
   await page.locator('.doubt').getByRole('button', { name: 'Close' }).click()

@@ -24,7 +24,7 @@ const resultOf = (texts: string[]) => ({
 const listeners = { onText() {}, onTheirs() {}, onWords() {}, onRead() {} }
 
 test('an edit that conflicts with an edit of another person is not sent in a divided request', async () => {
-  // Like the server, `saveTexts` checks the length of each text first, and then the version of the transcript.
+  // Like the server, `saveTexts` first checks the length of each text, and then the version of the transcript.
   const sent: number[][] = []
   let isOld = true
   const requests = {

@@ -17,8 +17,8 @@ const isSlow = Boolean(process.env.STENO_TEST_SLOW)
 const megabyte = 1024 ** 2
 const bytes = (isSlow ? 2048 : 64) * megabyte
 /**
- * The maximum number of bytes that the browser sends per second. With this limit, the upload takes long enough for the
- * test to kill the server in the middle of it.
+ * The maximum number of bytes that the browser sends per second. The limit makes the upload long enough for a kill of
+ * the server in the middle.
  */
 const bytesPerSecond = (isSlow ? 150 : 25) * megabyte
 
@@ -30,8 +30,8 @@ seen(
     const run = (port: number) =>
       start([...selfCommand(), 'serve', '--port', `${port}`], {
         STENO_DATA_DIR: prepared.dataDir,
-        // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the job stays
-        // pending and its recording is kept.
+        // The data folder is named as the model folder. It contains no model, so the job stays pending and its
+        // recording is kept.
         STENO_MODEL: prepared.dataDir,
         STENO_RATE_LIMITS: 'off',
       })
@@ -57,10 +57,10 @@ seen(
     await page.getByText('The server does not answer.').waitFor()
     server = await run(port)
     await sent(page, 0.6)
-    // On a busy machine, the page needs seconds until it reloads. The upload must not end before that.
+    // On a busy machine, the reload of the page takes seconds. The upload must not end earlier.
     await limitUpload(bytesPerSecond / 100)
     await page.getByText('The server does not answer.').waitFor({ state: 'hidden' })
-    // If the person leaves the page during an upload, the browser shows a dialog. The test accepts this dialog.
+    // During an upload, the browser asks for confirmation before it leaves the page. The test confirms.
     page.once('dialog', dialog => void dialog.accept())
     await page.reload()
     await page.getByText(/stopped at [6-9]\d%/).waitFor()
@@ -73,19 +73,19 @@ seen(
   isSlow ? 600_000 : 60_000,
 )
 
-/** Waits until the page shows that a part of the file was sent. `share` is the size of this part, from 0 to 1. */
+/** Waits until the page shows that a share of the file, from 0 to 1, was sent. */
 function sent(page: Page, share: number): Promise<void> {
   return until(page, `document.querySelector('.upload progress')?.value >= ${share * bytes}`)
 }
 
-/** Writes a WAV file of noise in several blocks. Returns the path of the file. */
+/** Writes a WAV file of noise in several blocks. Returns its path. */
 function writeRecording(path: string): string {
   const file = openSync(path, 'w')
   writeSync(file, wavHeader(bytes - 44, { sampleRate: 48_000, channels: 2, bytesPerSample: 2 }))
   const random = seeded(15)
   const noise = new Uint8Array(megabyte).map(() => random.below(256))
   for (let left = bytes - 44, piece = 0; left > 0; piece++) {
-    // The blocks all differ, so that the test notices a block at a wrong offset.
+    // Each block is different, so that the test notices a block at a wrong offset.
     new DataView(noise.buffer).setUint32(0, piece)
     left -= writeSync(file, noise, 0, Math.min(left, noise.length))
   }

@@ -1,4 +1,4 @@
-// Tests that a person can send recordings: as files, by an address, and with interruptions of the network.
+// Tests that a person can send recordings as files or by an address, also when the network is interrupted.
 
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -46,8 +46,8 @@ seen(
 
     task.options.onSeconds(30)
     await page.getByText('Transcribing 50 %').waitFor()
-    // A screen reader reads each change of an element with this role aloud. The element with the progress must not have
-    // this role, because the progress changes every second.
+    // A screen reader reads each change of an element with the role `status` aloud. The progress must not have this
+    // role, because it changes every second.
     expect(await page.getByRole('status').first().textContent()).toBe('Being transcribed')
     const heard = { start: 0, end: 2, text: 'Guten Morgen.', speaker: null, confidence: 0.9, words: [] }
     task.options.onUtterances?.([heard], 0, 'en')
@@ -61,7 +61,7 @@ seen(
 seen('a file of the wrong kind and an empty file are refused before they are sent', async () => {
   const ben = service.account('ben')
   const { page } = await browser.enter(service, ben)
-  // The files are chosen before the page has received the server's limits, such as the maximum file size.
+  // The files are chosen before the page knows the server's limits, such as the maximum file size.
   const facts = Promise.withResolvers<void>()
   await page.route('**/v1', async route => {
     await facts.promise
@@ -80,7 +80,7 @@ seen('a file of the wrong kind and an empty file are refused before they are sen
 seen('options that the server would refuse are reported before a file is sent', async () => {
   const olga = service.account('olga')
   const { page } = await browser.enter(service, olga)
-  // A language that the server does not know. An earlier version of the server may have offered it.
+  // The saved language is unknown to the server. An earlier version of the server may have offered it.
   await page.addInitScript("localStorage.setItem('steno.options.language', '\"xx\"')")
   await page.goto('/jobs')
   const sent: string[] = []
@@ -157,20 +157,20 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   await page.getByText('talk.mp3 was deleted.').waitFor()
   await page.keyboard.press('Control+z')
   await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
-  // Four deletions follow each other. Each of them can be undone, also the first one.
+  // Each of four successive deletions can be undone, also the first one.
   for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Delete' }).first().click()
   for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Undo' }).first().click()
   await page.getByRole('link', { name: 'a.mp3' }).nth(2).waitFor()
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
   const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
-  // The page delays the DELETE request, so that the person can click Undo. If the person leaves the page, the page
-  // sends the request at once.
+  // The page delays the DELETE request, so that a person can click Undo. When the person leaves the page, it sends the
+  // request at once.
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
   expect((await dora.get('/v1/transcriptions')).body.items).toHaveLength(3)
 })
 
-/** A script that returns true if the browser would ask the person for confirmation before the page is closed. */
+/** A script that returns true if the browser would ask for confirmation before it closes the page. */
 const isLeavingAsked = `(() => {
   const leaving = new Event('beforeunload', { cancelable: true })
   dispatchEvent(leaving)
@@ -206,9 +206,8 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   const eva = service.account('eva')
   const { page } = await browser.enter(service, eva)
   await page.goto('/jobs')
-  // The web app sends 17 MB in two PATCH requests: 16 MB and 1 MB. The page loses the network after the first request,
-  // so the upload always stops at 94 %. A script in the page drops the later requests. Playwright would copy all their
-  // bytes.
+  // The web app sends 17 MB in two PATCH requests of 16 MB and 1 MB. A script in the page drops all requests after the
+  // first one, so the upload always stops at 94 %. Playwright would copy all their bytes.
   const bytes = new Uint8Array(17 * 1024 * 1024)
   const path = file('long.wav', bytes)
   await page.evaluate(`pieces = 0
@@ -224,7 +223,7 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   await page.reload()
   await page.getByText('stopped at 94%').waitFor()
   await page.getByLabel('Choose the file again').setInputFiles(path)
-  // The file contains only zeros, so the job fails. The link to the job shows that the upload is complete.
+  // The job fails, because the file contains only zeros. The link to the job shows that the upload is complete.
   await page.getByRole('link', { name: 'long.wav' }).waitFor()
   const row = service.db.find<{ bytes: number }>(
     'select file_bytes as bytes from jobs where account_id = $id',
@@ -244,7 +243,7 @@ seen(
     await page.getByText('Names and words').click()
     await page.getByLabel('What it is about').fill('A private matter.')
     await page.route('**/v1/upload/resumable/*', route => route.abort())
-    // Only an upload that exists on the server can go on after the page is loaded again.
+    // Only an upload that exists on the server can go on after a reload of the page.
     const sending = page.waitForRequest(request => request.method() === 'PATCH')
     await page.getByLabel('Choose recordings').setInputFiles(file('private.mp3', speech(5)))
     await sending

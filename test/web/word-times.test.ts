@@ -3,8 +3,8 @@ import { indexWords } from '../../src/web/transcript/word-index.ts'
 import { pauseAt, wordAt } from '../../src/web/transcript/word-times.ts'
 import { utteranceOf } from '../support/transcripts.ts'
 
-// In a recording with separate channels, one speaker may talk while another speaker talks. The utterances are in the
-// order of their starts. Each word lasts half a second.
+// In a recording with separate channels, two speakers may talk at the same time. The utterances are in the order of
+// their starts. Each word lasts half a second.
 const utterances = [utteranceOf('a b c d e f g h', 1), utteranceOf('yes', 2.25), utteranceOf('i j', 8)]
 const { times, owners, from, to } = indexWords(utterances)
 

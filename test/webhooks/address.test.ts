@@ -11,7 +11,7 @@ const names: Record<string, string[]> = {
 }
 
 test.each([
-  // An https address with a host name is accepted, and the host name is not resolved. In an https address with an IP
+  // An https address with a host name is accepted without resolving the host name. In an https address with an IP
   // address, the IP address is checked.
   ['https://example.com/hook', '', null],
   ['https://example.com:8443/hook?a=1#part', '', null],
@@ -27,7 +27,7 @@ test.each([
   ['https://169.254.169.254/hook', '', /private/],
   ['https://10.1.2.3/hook', '10.0.0.0/8', null],
   ['https://192.168.1.1/hook', '10.0.0.0/8', /private/],
-  // A plain http address is accepted only if an IP address of its host is in a network that the operator allows.
+  // A plain http address is accepted only if its host has an IP address in a network that the operator allows.
   ['http://example.com/hook', '', /https/],
   ['http://8.8.8.8/hook', '', /https/],
   ['http://8.8.8.8/hook', '10.0.0.0/8', /https/],
@@ -41,7 +41,7 @@ test.each([
   ['http://outer.test/hook', '10.0.0.0/8', /https/],
   ['http://both.test/hook', '10.0.0.0/8', null],
   ['http://nowhere.test/hook', '10.0.0.0/8', /could not be found/],
-  // The next addresses are refused: each has another scheme than http or https, or is no complete URL.
+  // These addresses are refused: their scheme is neither http nor https, or they are not complete URLs.
   ['ftp://example.com/hook', '', /http or https/],
   ['javascript:alert(1)', '', /http or https/],
   ['file:///etc/passwd', '127.0.0.0/8', /http or https/],

@@ -8,8 +8,8 @@ const { webhookTimeoutsMax, webhookSkippedMs, webhookReceiversKeptMs } = limits
 type Kind = 'timeout' | 'delivered' | 'stopped' | 'forbidden-address'
 
 /**
- * Creates circuit breakers for webhook receivers, with a simulated clock. The test chooses the outcome of each
- * delivery.
+ * Creates circuit breakers for webhook receivers, with a simulated clock and with delivery outcomes that the test
+ * chooses.
  */
 function openRoom() {
   let now = 0

@@ -104,7 +104,7 @@ test('no redirect leads to another scheme or into a network that is not allowed'
 test('plain http reaches only allowed networks, also after a redirect from https', async () => {
   const plain = await serve({ '/hook': socket => answer(socket, 200) })
   // The name `public.test` has a public IP address, and all other names have the address of this machine. The sender
-  // refuses a plain http address with a public IP address before it opens a connection.
+  // refuses plain http to a public IP address before it connects.
   const publicName = async () => ['93.184.215.14']
   const secure = await serve(
     { '/hook': redirect('http://public.test/hook'), '/down': redirect(plain.url('/hook')) },
@@ -136,8 +136,7 @@ const unreachable: [string, Scene, Outcome][] = [
 
 test.each(unreachable)('a receiver that %s leads to an outcome', async (_, scene, outcome) => {
   const server = await serve({ '/hook': scene })
-  // The timeout is short only for the receivers that never complete an answer. The other receivers may answer late on a
-  // busy machine.
+  // The timeout is short only where a timeout is expected. On a busy machine, any other receiver may answer late.
   const timeoutMs = outcome.kind === 'timeout' ? 200 : 10_000
   expect(await post(server.url('/hook'), { timeoutMs })).toEqual(outcome)
   await untilClosed(server)

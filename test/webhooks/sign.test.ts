@@ -34,8 +34,8 @@ test('a webhook has a content type, a user agent, a time and a signature', () =>
 })
 
 /**
- * Checks a signature as a receiver of webhooks would. This code was written only from the documentation, so it finds
- * differences between the documentation and the program.
+ * Checks a signature as a receiver of webhooks does. This code follows only the documentation, so it finds differences
+ * between the documentation and the program.
  */
 function accepts(key: string, headers: Record<string, string>, body: string): boolean {
   const secret = createHash('sha256').update(key, 'utf8').digest('hex')

@@ -1,6 +1,5 @@
-// Tests which engine gets a job: the engine of the server, or the engine of a worker. In most tests, only one of the
-// two engines can do the job: the other one lacks the language or diarization. In one test, the worker stops while it
-// has a job. Each engine can do one job at a time.
+// Tests which engine gets a job: the engine of the server, or the engine of a worker. Each engine does one job at a
+// time. In most tests, only one engine can do the job, because the other engine lacks the language or diarization.
 
 import { expect } from 'bun:test'
 import { steeredEngine } from '../support/engine.ts'
@@ -9,7 +8,7 @@ import { natsTest, sharedNats } from '../support/nats.ts'
 
 const nats = sharedNats()
 
-/** Starts a server with an engine of its own, and a worker that is ready. */
+/** Starts a server with its own engine, and a ready worker. */
 async function start(own: { languages?: string[]; diarization?: string }, worker: { languages?: string[] }) {
   const languages = ['en', 'de']
   const { service, startOwn } = await startFleet(nats.url, { STENO_WORKERS: '1' })
@@ -30,7 +29,7 @@ natsTest('a job that only the server can do waits for the engine of the server',
   await own.given(1)
   const second = await ana.transcribe(undefined, { language: 'de' })
   await ana.until(second, 'pending')
-  // The second job waits for the first one, and this time does not count for its timeout.
+  // The second job waits for the first one. This time does not count for its timeout.
   service.later(46 * 60_000)
   expect((await ana.until(first, 'failed')).error.code).toBe('PROCESSING_TIMEOUT')
   own.finish(await own.given(2))

@@ -1,6 +1,6 @@
 // Tests what happens to a job that only some workers can do, usually while these workers are silent. A test controls
-// the clock of the server, and usually sends the messages `hello` of the workers. In this way, the test decides how
-// long a worker is silent.
+// the clock of the server, and usually sends the messages `hello` of the workers. It therefore decides how long a
+// worker is silent.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
@@ -22,9 +22,7 @@ const german = { language: 'de' }
 const both = ['en', 'de']
 const claim = { protocol, session: 'x', job: 'job', sequence: 1 }
 
-/**
- * Starts a server whose own engine knows only English and can do one job at a time. The lease of workers is an hour.
- */
+/** Starts a server with a worker lease of an hour. Its own engine knows only English, and does one job at a time. */
 async function start(settings: Record<string, string> = {}, dataDir?: string) {
   const sides = { STENO_WORKERS: '1', STENO_WORKER_LEASE: '1h', ...settings }
   const own = { ...steeredEngine(), languages: () => ['en'] }
@@ -36,7 +34,7 @@ async function start(settings: Record<string, string> = {}, dataDir?: string) {
 }
 
 /**
- * Submits a job in German to a server whose only worker for German has been silent for a lease. Waits until the job is
+ * Submits a job in German to a server. Its only worker for German has been silent for a lease. Waits until the job is
  * pending.
  */
 async function submitGerman({
@@ -149,7 +147,7 @@ natsTest('until its silent holder is forgotten, a job goes only to workers that 
     later(ms)
     for (const languages of known) await hello(languages, {}, `gpu-${languages.length}`)
     fleet.sweep()
-    // The answer proves that NATS has got all earlier messages of the server.
+    // The answer comes after all earlier messages of the server have reached NATS.
     await hello(['en'])
   }
   const subject = (languages: string[]) => subjectsOf(cluster).job(poolOf(helloOf(languages)), 'again', 'job')
@@ -160,7 +158,7 @@ natsTest('until its silent holder is forgotten, a job goes only to workers that 
   await laterWith(0, both)
   await until(async () => (await queued()).length > 0)
   expect(await queued()).toEqual([subject(both)])
-  // The server forgets the worker with German after a day. A worker without German then gets the job, and fails it.
+  // The server forgets the German worker after a day. A worker without German then gets the job, and fails it.
   await laterWith(25 * hour, ['en'])
   await until(async () => (await queued()).includes(subject(['en'])))
 })
@@ -181,7 +179,7 @@ natsTest('a job that the only worker of its pool has broken off goes to another 
   const claimed = await ask('claim', { ...claim, delivery: 1 })
   if (claimed.kind !== 'yours') throw new Error(claimed.kind)
   const held = { session: 'x', job: 'job', fence, token: claimed.token }
-  // The failure of an engine that crashes. The worker stays ready, so its pool keeps a ready worker.
+  // The engine of the worker crashes, but the worker stays ready. Its pool therefore keeps a ready worker.
   const failure = { code: 'PROCESSING_ERROR', message: jobErrors.PROCESSING_ERROR }
   expect(await ask('result', { ...held, failure })).toEqual({ kind: 'again' })
   expect(await ask('claim', { ...claim, delivery: 2 })).toMatchObject({ kind: 'later' })

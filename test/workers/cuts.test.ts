@@ -1,5 +1,5 @@
-// Tests a network that breaks while a worker fetches media, and while a large result is sent to the server by HTTP.
-// Also tests media that are lost before a worker has fetched them.
+// Tests a network that breaks while a worker fetches media, or sends a large result to the server by HTTP. Also tests
+// media that are lost before a worker has fetched them.
 
 import { expect } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { natsTest, sharedNats } from '../support/nats.ts'
 import type { TestService } from '../support/service.ts'
 
 const megabyte = 1024 * 1024
-// A larger result is sent by HTTP.
+// A result above this size is sent by HTTP.
 const messageBytesMax = 64 * 1024
 const nats = sharedNats({ settings: `max_payload: ${messageBytesMax}` })
 
@@ -23,7 +23,7 @@ natsTest('a transfer of media that is cut goes on where it stopped', async () =>
   const ana = service.account('ana')
   const id = await ana.transcribe()
   await ana.until(id, 'pending')
-  // Each block of 64 KB has a different content, so that the test notices a block at a wrong place.
+  // Each block of 64 KB is different, so that the test notices a block at a wrong place.
   const media = Buffer.concat(Array.from({ length: 128 }, (_, at) => Buffer.alloc(65_536, at)))
   writeFileSync(mediaPathOf(service, id), media)
 
@@ -99,8 +99,8 @@ natsTest('a large result whose answer is lost is sent again, and is stored and c
 type Watch = (from: 'caller' | 'target', bytes: Uint8Array, cut: () => void) => void
 
 /**
- * Sends a transcript of 1 MB from a worker through a proxy to the server. Checks at the end that the server has charged
- * the job once and has stored one transcript.
+ * Sends a transcript of 1 MB from a worker through a proxy to the server. Checks that the server has charged the job
+ * once and has stored one transcript.
  */
 async function deliverThrough(watch: Watch): Promise<void> {
   const { service, startOwn } = await startFleet(nats.url)
@@ -114,7 +114,7 @@ async function deliverThrough(watch: Watch): Promise<void> {
   task.resolve(longTranscript(transcriptOf(task.input, 'A word.')))
   const { result } = await ana.until(id, 'completed')
   expect(result.utterances.length).toBe(350)
-  // The promise of `drain` resolves when the worker has no more jobs.
+  // Resolves when the worker has no more jobs.
   await worker.drain()
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
   expect(service.db.list('select 1 from transcripts where job_id = $id', { id }).length).toBe(1)

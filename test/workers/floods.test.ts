@@ -1,4 +1,4 @@
-// Tests that messages of workers cost the server and NATS little, however many and however large they are.
+// Tests that messages of workers cost the server and NATS little, in any number and of any size.
 
 import { expect, spyOn, test } from 'bun:test'
 import { log } from '../../src/base/log.ts'
@@ -35,7 +35,7 @@ test('the server refuses a new worker if the maximum number of workers with its 
   for (const session of present.slice(1)) expect(hello(session)?.before).not.toBeNull()
   expect(hello('late')).toBeNull()
   expect(hello('other', 'gpu-1')).not.toBeNull()
-  // The first worker is now silent, so another one takes its place.
+  // The first worker is now silent, so the worker `late` takes its place.
   now += 1
   expect(hello('late')).toMatchObject({ before: null })
   expect(hello(present[0] ?? '')).toBeNull()

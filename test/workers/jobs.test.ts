@@ -1,5 +1,5 @@
-// Tests how jobs are passed to workers, with a real nats-server, a real server, and workers whose engines the test
-// controls. Each test with nats-server has a cluster of its own.
+// Tests how jobs are passed to workers, with a real nats-server, a real server, and engines that the test controls.
+// Each test with nats-server has its own cluster.
 
 import { expect, test } from 'bun:test'
 import { type ConsumerInfo, jetstreamManager } from '@nats-io/jetstream'
@@ -20,7 +20,7 @@ const nats = sharedNats()
 const startServer = (settings?: Record<string, string>, dataDir?: string) =>
   startFleet(nats.url, settings, dataDir)
 
-/** Returns the state of the queues of a cluster. Returns no queue before the server has created the stream. */
+/** Returns the state of the queues of a cluster. Returns an empty array before the server has created the stream. */
 async function queuesOf(cluster: string): Promise<ConsumerInfo[]> {
   const wire = await openNats(
     { address: nats.url, credentials: null },
@@ -159,7 +159,7 @@ natsTest(
 natsTest(
   'a job that four workers break off fails, and the failure is a dead letter',
   async () => {
-    // On a busy machine, a short lease would end before the workers break the job off.
+    // On a busy machine, a short lease would end before the workers break off the job.
     const { service, startOwn } = await startServer({ STENO_WORKER_LEASE: '1h' })
     const ana = service.account('ana')
     const id = await ana.transcribe()
@@ -212,7 +212,7 @@ natsTest(
     for (const { reject } of [one, two]) reject(new Error('the disk is full'))
     engine.finish(good)
     const worker = async () => (await service.fetch('/v1/ready')).body.workers.list[0]
-    // The worker has a speed when a job is completed.
+    // The worker has a speed after its first completed job.
     await until(async () => {
       const { speed, jobs } = await worker()
       return speed !== null && jobs === 0
@@ -339,7 +339,7 @@ natsTest(
     await ana.until(id, 'completed')
     expect((await fetch(`${service.url}${media}`)).status).toBe(403)
     expect((await fetch(`${service.url}${input}`)).status).toBe(403)
-    // The other job ends too, so that no job is running when the worker is stopped at the end of the test.
+    // The other job ends too, so that the worker has no job at the end of the test.
     engine.finish(await engine.given(2))
     await ana.until(other, 'completed')
   },

@@ -1,4 +1,4 @@
-// Tests jobs with messages that are larger than NATS allows. Here, NATS allows only 16 KB.
+// Tests jobs with messages that are larger than NATS allows (here 16 KB).
 
 import { afterAll, expect } from 'bun:test'
 import { findJob } from '../../src/jobs/job.ts'

@@ -104,7 +104,7 @@ natsTest('a worker says hello three times in a lease, although the server does n
   await server.flush()
   jest.useFakeTimers()
   const { worker, stop } = await startWorker({ nats: nats.url, server: '', cluster: 'silent' })
-  // An answer to the request `models` proves that the server has received all earlier messages of the worker.
+  // The answer to the request `models` proves that the server has received all earlier messages of the worker.
   await worker.modelHub()
   for (const count of [2, 3, 4]) {
     jest.advanceTimersByTime(1000)
@@ -133,7 +133,7 @@ natsTest(
     const { stop } = await startWorker({ nats: nats.url, server: '', cluster: 'early' })
     await hellos[0]?.promise
     jest.advanceTimersByTime(limits.workerRequestMs)
-    // When NATS has answered this flush, the worker has seen that its request has timed out, and pauses.
+    // After this flush, the worker has noticed the timeout of its request, and pauses.
     await server.flush()
     for (const [index, pauseMs] of [100, 200].entries()) {
       jest.advanceTimersByTime(pauseMs - 1)
@@ -272,7 +272,10 @@ const yours: ClaimAnswer = {
   addresses: { media: '', input: '', result: '' },
 }
 
-/** Returns the hand-overs of a server with one job, for which the queue of a pool has the message with the number 1. */
+/**
+ * Returns the hand-overs of a server that has given one job to workers. The job's message has the number 1 in its
+ * queue.
+ */
 function handOver(hasOther = () => false) {
   let fence = 1
   const claims = {
@@ -298,7 +301,7 @@ async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
   return delays
 }
 
-/** Returns an assignment of a worker. The functions of `server` answer the worker in place of a server. */
+/** Returns a job assignment of a worker. The functions of `server` replace the server. */
 function assign(
   server: {
     ask: (kind: string, request: object, timeoutMs: number) => Promise<ClaimAnswer | BeatAnswer>

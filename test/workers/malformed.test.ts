@@ -1,5 +1,5 @@
-// Tests messages that a worker does not understand. An attacker with the credentials of another worker can send them: a
-// request for the next message of a queue names a reply subject, and JetStream does not check the rights for it.
+// Tests messages that a worker does not understand. An attacker with the credentials of another worker can send them by
+// JetStream. A request for the next message of a queue names a reply subject, for which JetStream checks no rights.
 
 import { expect } from 'bun:test'
 import { poolOf } from '../../src/workers/pools.ts'

@@ -1,4 +1,4 @@
-// Tests from where a worker downloads its model: from the model store of its server, or from the hub (Hugging Face).
+// Tests the place from which a worker downloads its model: the model store of its server, or the hub (Hugging Face).
 
 import { afterAll, expect } from 'bun:test'
 import { join } from 'node:path'
@@ -99,7 +99,7 @@ natsTest('only a valid token gives access, and only to the files of downloaded m
   for (const path of missing) expect([path, await get(path)]).toEqual([path, 404])
 })
 
-/** Starts a model hub, a server, and a worker. `hasModel` says whether the server has the model. */
+/** Starts a model hub, a server and a worker. If `hasModel` is true, the server has the model. */
 async function startCluster({ hasModel }: { hasModel: boolean }) {
   const hub: TestHub = startHub(repository, files, { others: voices })
   afterAll(() => hub.stop())

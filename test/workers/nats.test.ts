@@ -1,6 +1,6 @@
-// Tests what the server and its workers do if the NATS server is unreachable, if the connection to it breaks, if it has
-// lost its data, if it has no JetStream (its message store), if JetStream has no space left, or if a stream of another
-// program has the name of steno's stream.
+// Tests the server and its workers when NATS is unreachable, or the connection to it breaks. Also tests a NATS server
+// that has lost its data, that has no JetStream (its message store), or whose JetStream is full. Also tests a stream of
+// another program with the name of steno's stream.
 
 import { expect, spyOn } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -66,8 +66,7 @@ natsTest(
     const [busy, idle] = isOther ? [other.engine, engine] : [engine, other.engine]
     await nats.kill()
     busy.finish(await busy.given(1), 'Kept.')
-    // The data of nats-server is removed before nats-server starts again. The stream of steno is then missing, so steno
-    // must create the stream again.
+    // The removed data contains steno's stream, so steno must create the stream again.
     rmSync(join(folder, 'js'), { recursive: true })
     const waiting = await ana.transcribe()
     await ana.until(waiting, 'pending')
@@ -98,12 +97,12 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   const cutAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // The request that was open when the connection broke gets no answer, and ends only after this time.
+  // The request that was open when the connection broke gets no answer, and times out after this time.
   expect(performance.now() - cutAt).toBeLessThan(limits.workerPullMs + limits.workerRequestMs)
   proxy.close()
 })
 
-// The worker's request for a job that was open when the connection broke is still valid for JetStream.
+// For JetStream, the worker's request for a job from before the break is still valid.
 natsTest('after a short break of the connection, a job goes to the worker at once', async () => {
   const nats = await startNats()
   let [asked, connected] = [0, 0]
@@ -123,7 +122,7 @@ natsTest('after a short break of the connection, a job goes to the worker at onc
   const backAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // Without an answer from the worker, JetStream delivers the job again after this time.
+  // JetStream delivers an unanswered job again after this time.
   expect(performance.now() - backAt).toBeLessThan(limits.workerKeepMs)
   proxy.close()
 })
@@ -144,14 +143,14 @@ natsTest(
     await service.account('ana').transcribe()
     await engine.given(1)
     expect(lostAt).toBeGreaterThan(0)
-    // The limit is 30 s, which is less than the lease of one minute.
+    // The limit is 30 s. The lease is one minute, so the job was not delivered again because of the lease.
     expect(performance.now() - lostAt).toBeLessThan(6 * limits.workerKeepMs)
     proxy.close()
   },
   90_000,
 )
 
-// JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 10 s or more.
+// JetStream does not answer a request to a queue that does not exist. The worker would wait for 10 s or more.
 natsTest('after an outage, a worker asks for no job before the server has created the queues', async () => {
   const folder = temporaryFolder()
   const nats = await startNats({ folder })
@@ -166,7 +165,7 @@ natsTest('after an outage, a worker asks for no job before the server has create
   await until(() => sent.includes('CONSUMER.MSG.NEXT'))
   await nats.kill()
   rmSync(join(folder, 'js'), { recursive: true })
-  // The server does not reach NATS before the worker has done so.
+  // The worker reaches NATS before the server does.
   const release = near.hold()
   sent = ''
   await nats.start()
@@ -197,7 +196,7 @@ natsTest(
     }
     greetings = 0
     await Bun.sleep(2500)
-    // The pauses between the messages are 0.1, 0.2, 0.4 and 0.8 s. Further messages are sent at intervals of 1.7 s.
+    // The pauses between the first messages are 0.1, 0.2, 0.4 and 0.8 s. Later pauses are 1.7 s.
     expect(greetings).toBeLessThanOrEqual(7)
     proxy.close()
   },
@@ -225,7 +224,7 @@ for (const kind of ['claim', 'beat', 'result'])
       if (kind !== 'result') await broken.promise
       engine.finish(task)
       await ana.until(id, 'completed')
-      // The request that was open when the connection broke gets no answer, and ends only after this time.
+      // The request that was open when the connection broke gets no answer, and times out after this time.
       expect(performance.now() - (await broken.promise)).toBeLessThan(limits.workerRequestMs)
       expect([engine.tasks.length, charges(service, id)]).toEqual([1, ['reserve', 'settle']])
       proxy.close()
@@ -253,16 +252,16 @@ natsTest(
     await nats.kill()
     using warn = spyOn(log, 'warn').mockImplementation(() => {})
     const ended = worker.drain()
-    // A worker continues its job although NATS is away.
+    // A worker continues its job without NATS.
     await Bun.sleep(3000)
     expect(warn.mock.calls.flat()).not.toContain('job left')
     engine.finish(task)
     const finishedAt = performance.now()
     await ended
-    // The worker waits for the server for two leases of 1 s. This time begins at the end of the work, although NATS has
-    // been away for longer.
+    // After the end of its work, the worker waits for the server for two leases of 1 s. The earlier time without NATS
+    // does not count.
     expect(performance.now() - finishedAt).toBeGreaterThan(2000)
-    // The server runs in this process too, so other calls may be warnings of the server.
+    // The server runs in this process too, so other warnings may come from the server.
     expect(warn.mock.calls).toContainEqual([
       'job left',
       { job_id: id, reason: 'the server does not answer, and this worker ends' },

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import type { NatsConnection } from '../../src/workers/connection.ts'
 import { Outages } from '../../src/workers/outages.ts'
 
-/** Returns a connection to NATS that reports a change each time that `report` is called. */
+/** Returns a NATS connection that reports a change when `report` is called. */
 function reportingConnection() {
   const { readable, writable } = new TransformStream<{ type: string }>()
   const writer = writable.getWriter()
@@ -12,7 +12,7 @@ function reportingConnection() {
   return { nats, report: (type: string) => writer.write({ type }) }
 }
 
-// The NATS client reports each sign-in that is refused as a further disconnect, and then as many reconnects.
+// The NATS client reports each refused sign-in as a further disconnect. It later reports as many reconnects.
 test('a request that waits for the connection goes on when the outage ends, and the outage ends once', async () => {
   const { nats, report } = reportingConnection()
   let ends = 0

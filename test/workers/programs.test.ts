@@ -1,5 +1,5 @@
-// Tests `steno serve` and `steno worker` as programs: with TLS and with NATS credentials that allow each program only
-// its own NATS subjects, and while NATS is frozen.
+// Tests `steno serve` and `steno worker` as programs. The tests use TLS, NATS credentials that allow each program only
+// its own NATS subjects, and a frozen NATS.
 
 import { expect } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -116,7 +116,7 @@ natsTest(
       for await (const text of stderr.pipeThrough(new TextDecoderStream())) logs[at] += text
     })
     await until(() => logs.every(log => log.includes('nats connected')))
-    // Both programs can then open a new connection, but get no bytes from NATS.
+    // Both programs can open a new connection, but get no bytes from NATS.
     proxy.hold()
     proxy.cut()
     const before = answers

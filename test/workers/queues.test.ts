@@ -1,6 +1,5 @@
-// Tests that the server creates the stream and the queues of JetStream (the message store of NATS) again, if they were
-// not created or were removed while the server is connected, and removes queues that no worker uses. Also tests what
-// happens to the waiting jobs.
+// Tests that the server creates a missing stream or queue of JetStream (the message store of NATS) again while it is
+// connected. Also tests that it removes queues that no worker uses, and what happens to waiting jobs.
 
 import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -27,8 +26,8 @@ const pool = poolOf(helloOf(['de']))
 const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
 
 /**
- * Opens a fleet. `queues` lists the names of its queues, in alphabetical order. `block` creates a queue that has the
- * name of one of these queues, but sends its messages to a subject. The server then cannot create its own queue.
+ * Opens a fleet. `queues` lists the names of its queues in alphabetical order. `block` creates an unsuitable queue with
+ * the name of one of these queues, so that the server cannot create its own.
  */
 async function open(cluster: string, claims?: Partial<Claims>) {
   const parts = await openFleet(nats.url, cluster, claims)
@@ -39,7 +38,7 @@ async function open(cluster: string, claims?: Partial<Claims>) {
       if (isGone) return []
       throw error
     })
-    // JetStream lists null for a queue that is removed at this moment.
+    // JetStream lists null for a queue that is just being removed.
     return found.flatMap(queue => queue?.name ?? []).sort()
   }
   const block = (priority: Priority) =>
@@ -53,8 +52,8 @@ async function open(cluster: string, claims?: Partial<Claims>) {
 }
 
 /**
- * Opens a fleet with a job in German that waits in a queue. Deletes the queue, and blocks its name, so that the server
- * cannot create the queue again.
+ * Opens a fleet with a job in German in a queue. Deletes this queue, and blocks its name, so that the server cannot
+ * create the queue again.
  */
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
@@ -71,7 +70,7 @@ async function openStuck(cluster: string, claims?: Partial<Claims>) {
   return { ...parts, job }
 }
 
-/** Waits until a broken connection is open again. A request that is sent before gets no answer. */
+/** Waits until a broken connection is open again. A request gets no answer before that. */
 const untilOpen = (wire: NatsConnection) =>
   until(() =>
     wire.flush().then(
@@ -80,14 +79,14 @@ const untilOpen = (wire: NatsConnection) =>
     ),
   )
 
-// JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 10 s or more.
+// JetStream does not answer a request to a queue that does not exist. The worker would wait for 10 s or more.
 natsTest('a worker gets the answer `welcome` only when its queues exist', async () => {
   const { hello, queues } = await open('early')
   await hello(['de'])
   expect(await queues()).toEqual([again, first])
 })
 
-// From 2.10 on, nats-server refuses to create a queue that exists with another setting.
+// From version 2.10 on, nats-server refuses to create an existing queue with another setting.
 natsTest('a server that starts with another lease changes the queues that exist', async () => {
   const { wire, consumers } = await open('lease')
   const waits = []
@@ -104,7 +103,7 @@ natsTest('a pool whose queue could not be created gets jobs when a sweep has cre
   await block('again')
   const poolOfAnswer = async () =>
     (await hello(['de'])).json<Extract<HelloAnswer, { kind: 'welcome' }>>().pool
-  // If the answer named a pool, the worker would ask for jobs, and JetStream would not answer.
+  // If the answer named a pool, the worker would ask for jobs, and get no answer from JetStream.
   expect(await poolOfAnswer()).toBeNull()
   expect(fleet.fault()).not.toBeNull()
   expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([0, false, false])
@@ -200,12 +199,12 @@ natsTest(
     await hello(['en'], {}, 'gpu-2')
     await until(() => fleet.fault() === null)
     fleet.sweep()
-    // The answer proves that NATS has got all earlier messages of the server.
+    // The answer comes after all earlier messages of the server have reached NATS.
     await hello(['en'], {}, 'gpu-2')
     expect(await queued()).toEqual(before)
     await hello(['en', 'de'], {}, 'gpu-3')
     const other = subjectsOf(cluster).job(poolOf(helloOf(['en', 'de'])), 'first', 'job')
-    // The message is removed from the old queue after it is in the new one.
+    // The message goes into the new queue before it is removed from the old queue.
     await until(async () => {
       fleet.sweep()
       return (await queued()).join() === other

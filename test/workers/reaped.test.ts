@@ -1,6 +1,5 @@
-// Tests that a test with nats-server leaves no process, even if its test runner is killed. If the test runner is not
-// killed, the test leaves no folder either. Each tested file runs in a test runner of its own. Also tests that a test
-// uses only its own nats-server.
+// Tests that a test with nats-server leaves no process, even if its test runner is killed. Otherwise it leaves no
+// folder either. Each tested file runs in its own test runner. Also tests that a test uses only its own nats-server.
 
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -87,7 +86,7 @@ natsTest('if another program has the port, nats-server is started again on anoth
   expect([tried.length, child.exitCode]).toEqual([2, null])
 })
 
-/** Runs a test file with this code. All temporary files of the test are in `folder`. */
+/** Runs a test file with this code. Its temporary files are in `folder`. */
 function run(code: string, ...args: string[]) {
   const place = temporaryFolder()
   const folder = join(place, 'temporary')
@@ -123,10 +122,7 @@ function processesIn(folder: string): string[] {
     .map(id => read(`/proc/${id}/cmdline`))
 }
 
-/**
- * Returns the text of a file of a process in `/proc`. Returns an empty text if the file cannot be read, for example
- * because the process has ended.
- */
+/** Returns the text of a file in `/proc`, or an empty text if the process has ended. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')

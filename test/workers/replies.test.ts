@@ -1,6 +1,6 @@
-// Tests where the server and JetStream send their answers. NATS does not check the rights of a worker for the reply
-// subject of its request, and the server and JetStream have more rights than a worker. nats-server has the settings
-// from docs/workers.md.
+// Tests the subjects to which the server and JetStream send their answers. NATS does not check a worker's rights for
+// the reply subject of its request. The server and JetStream have more rights than a worker. nats-server has the
+// settings from docs/workers.md.
 
 import { expect } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -47,8 +47,8 @@ natsTest('JetStream answers a worker on no subject of another account', async ()
   await other.request('orders.new', '{}')
   const thief = await openThief(addressOf('gpu-2'))
   const next = `$JS.API.CONSUMER.MSG.NEXT.STENO_main.${consumerOf(poolOf(helloOf(['en'])), 'first')}`
-  // The queue is empty, so JetStream answers with an empty message. At the subject of a purge, this message would purge
-  // the whole stream ORDERS.
+  // The queue is empty, so JetStream sends an empty message to the reply subject. As a request for a purge, this
+  // message would empty the stream ORDERS.
   thief.publish(next, '{"no_wait":true}', { reply: '$JS.API.STREAM.PURGE.ORDERS' })
   await thief.request(next, '{"no_wait":true}', { noMux: true, timeout: limits.workerRequestMs })
   expect((await streams.info('ORDERS')).state.messages).toBe(1)

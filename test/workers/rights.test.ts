@@ -1,5 +1,5 @@
-// Tests what an attacker can do with a stolen credential of a worker, which rights the server has, and what a worker
-// logs if it has the rights of another name. nats-server has the settings from docs/workers.md.
+// Tests what an attacker can do with a worker's stolen credentials, and which rights the server has. Also tests what a
+// worker with the rights of another name logs. nats-server has the settings from docs/workers.md.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
@@ -88,8 +88,8 @@ natsTest('a worker whose user has rights for another name logs why it gets nothi
 })
 
 /**
- * NATS subjects that a worker must not read, for example the subjects of jobs, requests, results, replies with signed
- * addresses, and JetStream itself.
+ * NATS subjects that a worker must not read, such as those of jobs, requests, results, replies with signed addresses,
+ * and JetStream.
  */
 const forbiddenToRead = [
   '>',
@@ -107,8 +107,8 @@ const forbiddenToRead = [
 ]
 
 /**
- * NATS subjects to which a worker must not send. Only the server or another worker may send to the first six subjects.
- * The subjects that begin with `$JS.API` belong to requests to JetStream.
+ * NATS subjects to which a worker must not send. The first six subjects are for the server or another worker. The
+ * subjects that begin with `$JS.API` are requests to JetStream.
  */
 const forbiddenToSend = [
   subjects.job('pool', 'first', 'forged'),
@@ -148,10 +148,7 @@ const forbiddenToServer = [
   '$JS.API.STREAM.DELETE.STENO_main',
 ]
 
-/**
- * Returns a list of refusals. When NATS refuses a message or a subscription, the function adds the NATS subject of this
- * message or subscription to the list.
- */
+/** Returns a list that collects the NATS subjects of refused messages and subscriptions. */
 function collectRefusals(nats: NatsConnection): string[] {
   const refused: string[] = []
   const collect = async () => {
