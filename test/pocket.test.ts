@@ -116,8 +116,8 @@ test('ten seconds become the log-probabilities of seven classes in 589 frames', 
 })
 
 test('the 8-bit convolutions of the segmentation cannot overflow on a CPU without VNNI', () => {
-  // Without VNNI instructions, an x86 CPU adds two products of 8-bit numbers in 16 bits. A product is an unsigned
-  // activation (at most 255) times a signed weight. The sum fits into 16 bits if no weight is larger than `weightMax`.
+  // Without VNNI instructions, an x86 CPU adds two products in 16 bits. A product is an activation (at most 255) times
+  // a weight. The sum fits into 16 bits if no weight is larger than `weightMax`.
   const weightMax = Math.floor((2 ** 15 - 1) / (2 * 255))
   const { constants, operations } = readModel(readFileSync(join(segmentation, 'onnx/body.onnx')))
   const convolutions = operations.filter(({ kind }) => kind === 'QLinearConv')

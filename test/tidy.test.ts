@@ -1,5 +1,5 @@
 // Tests the style rules that a program can check. Most rules are also tested on a sample that breaks them. The files in
-// test/tidy contain further rules. They are imported here, so that the source files are parsed once for all rules.
+// test/tidy are imported here, so that the source files are parsed only once.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -68,8 +68,8 @@ const entryFiles: Record<string, string[]> = {
 }
 
 /**
- * The layers inside the folder src/engine, lowest first. A part of the engine may import values only from lower layers.
- * A part is a folder in src/engine, or the files there with the same first word: worker.ts and worker-pool.ts.
+ * The layers inside src/engine, lowest first. A part of the engine may import values only from lower layers. A part is
+ * a folder, or the files with the same first word, such as worker.ts and worker-pool.ts.
  */
 const engineLine: string[][] = [
   ['ask', 'audio', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],

@@ -1,5 +1,5 @@
-// Tests the confinement of the media program. Even if an attacker's code runs in the program, it may only read the
-// media file and send results to the server. The attacks are in native/media/escape.c.
+// Tests that the media program is confined, even if it runs an attacker's code. It may only read the media file and
+// send results to the server.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ function listAll(folder: string): string[] {
 }
 
 /**
- * Runs the test program `checks`. It confines itself as the media program does, and then tries several attacks. Returns
+ * Runs the test program `checks`. It confines itself like the media program, and then tries several attacks. Returns
  * the result of each attack.
  */
 async function runAttack(folder: string, port: number): Promise<Record<string, string>> {

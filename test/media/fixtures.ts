@@ -1,9 +1,8 @@
 // The fixtures of every accepted container, with its usual codecs. fixtures/media/make.sh makes them.
 
 /**
- * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0.
- * The WMA and WMV encoder delays the sound by a frame of 46 ms, and adds silence at the end. The container does not
- * mark this delay and this silence, so both count as sound.
+ * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0. In
+ * WMA and WMV files, the delay of the encoder and its silence at the end count as sound.
  */
 export const mediaFixtures: {
   name: string

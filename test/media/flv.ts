@@ -1,5 +1,4 @@
-// Changes the packets of FLV files. Such a file has a header of 13 bytes. Each packet has a head of 11 bytes and a
-// content. The size of the packet follows in 4 bytes.
+// Changes the packets of FLV files. A packet has a head of 11 bytes, a content, and its size in 4 bytes.
 
 import { numbers } from './boxes.ts'
 

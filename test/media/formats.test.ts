@@ -45,8 +45,8 @@ const amrFiles = [
 ]
 
 /**
- * Makes an AMR frame. `kind` 0 is speech at the lowest bit rate, and `kind` 15 is a frame without data. The noise of a
- * pause is `kind` 8 in AMR-NB and 9 in AMR-WB.
+ * Makes an AMR frame. `kind` 0 is speech at the lowest bit rate, and 15 is a frame without data. The noise of a pause
+ * is 8 in AMR-NB and 9 in AMR-WB.
  */
 function amrFrame(kind: number, bytes: number): Buffer {
   // As the first byte of a frame, 0x54 means kind 10, which does not exist. A decoder that starts at a wrong byte

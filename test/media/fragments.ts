@@ -4,8 +4,8 @@ import { box, moveIndex, numbers, rewrite } from './boxes.ts'
 
 export type Layout = {
   /**
-   * The point from which the offsets of the sound data are counted. `fragment`: the start of the fragment. `file`: the
-   * start of the file. `none`: the end of the previous fragment's data.
+   * The place from which offsets of the sound data are counted: the start of the fragment, or the start of the file.
+   * `none`: the end of the previous fragment's data.
    */
   base?: 'fragment' | 'file' | 'none'
   /**
@@ -15,8 +15,8 @@ export type Layout = {
   /** The number of packet tables (boxes `trun`) in each fragment. */
   runs?: number
   /**
-   * The place of the size (in bytes) and the duration of each packet. `packet`: the packet's entry in the fragment's
-   * table. `part`: the header of the fragment. `track`: the description of the track in the box `moov`.
+   * The place of each packet's size and duration: the packet's entry in the fragment's table, the header of the
+   * fragment (`part`), or the description of the track.
    */
   defaults?: 'packet' | 'part' | 'track'
   /** If true, the file has a box `sidx`, which lists the fragments. */
@@ -83,8 +83,8 @@ function fragmentsOf(
 }
 
 /**
- * Returns a copy of `file` (aac.m4a) with fragments at its end. The fragments contain the added packets. The tables in
- * the box `moov` list only the packets of `file`. Some recorders write such files.
+ * Returns a copy of `file` (aac.m4a) with more packets, which are in fragments at its end. The tables in the box `moov`
+ * list only the old packets. Some recorders write such files.
  */
 export function withFragments(
   file: Buffer,
@@ -136,7 +136,7 @@ function fragmentOf(packets: Buffer[], time: number, offset: number, layout: Lay
   const { runs = 1, base = 'fragment', isTimed = true, defaults = 'packet' } = layout
   const data = Buffer.concat(packets)
   const sizeOf = (from: number) => partOf(packets, time, from, { runs, base, isTimed, defaults }).length
-  // The offsets in the fragment's header do not change the header's length, so an offset of 0 gives this length.
+  // The offsets in the fragment's header do not change its length, so an offset of 0 gives the right length.
   const from = 8 + 16 + sizeOf(0) + 8
   const part = partOf(packets, time, base === 'file' ? offset + from : from, {
     runs,

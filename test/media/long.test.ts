@@ -1,6 +1,5 @@
-// Tests the memory and the results of the media program for long files. FFmpeg would read the list of all packets of an
-// MP4, CAF or AVI file into memory. The media program avoids this. Its results must be the same as those of FFmpeg.
-// Large pictures in FLV files and large attachments in Matroska files must not be kept in memory either.
+// Tests long files. FFmpeg would read the list of all packets of an MP4, CAF or AVI file into memory. The media program
+// avoids this, and must give the same results. It must not keep large pictures and attachments in memory either.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -92,8 +91,8 @@ test.each(layouts)('a fragmented file with %s gives the same samples when it is 
   expect((await decodeAll(long)).subarray(0, 31_900)).toEqual(whole.subarray(0, 31_900))
 })
 
-// Each of the next files lasts three hours and has at least 225,000 packets. FFmpeg keeps 24 or 40 bytes for each
-// packet, which is more than the memory limit of `small` allows.
+// Each of the next files has at least 225,000 packets. FFmpeg alone keeps 24 or 40 bytes for each packet, which is more
+// memory than `small` allows.
 
 test('a fragmented recording of three hours takes as little memory as a short one', async () => {
   const file = readFileSync(fixture('aac.m4a'))
@@ -107,9 +106,8 @@ test('a fragmented recording of three hours takes as little memory as a short on
 })
 
 test('AC-3 in MP4, three hours, takes as little memory as a short file', async () => {
-  // The file is a copy of h264-ac3.mp4 with changed tables. All chunks of its sound track are at one place, the chunk
-  // of twelve packets at `offset`. A packet lasts 48 ms, so 225,000 packets last three hours. The first 8 ms are not
-  // played.
+  // All chunks of the sound track are at one place in the file. The chunk at `offset` has twelve packets of 48 ms, so
+  // 225,000 packets last three hours. The first 8 ms are not played.
   const tables = {
     packets: 225_000,
     bytes: 192,
@@ -155,8 +153,8 @@ test('fragments of three hours after a table take as little memory as a short fi
 test('a CAF file gives the same samples when it is long', async () => {
   const file = readFileSync(fixture('aac.m4a'))
   const heard = packetsOf(file)
-  // A part has 441 packets of 1024 samples at 44,100 Hz, which are exactly 163,840 samples at 16,000 Hz. When the part
-  // is repeated, its decoded samples repeat too. They differ only by the noise that the AAC decoder adds.
+  // 441 packets of 1024 samples at 44,100 Hz are exactly 163,840 samples at 16,000 Hz. If these packets are repeated,
+  // their decoded samples are therefore equal, except for the noise of the AAC decoder.
   const packets = Array.from({ length: 441 }, (_, i) => heard[i % heard.length]!)
   const part = 163_840
   const noise = 0.02
@@ -168,8 +166,8 @@ test('a CAF file gives the same samples when it is long', async () => {
   expect(Buffer.compare(bytesOf(long.subarray(0, 2 * part)), bytesOf(short.subarray(0, 2 * part)))).toBe(0)
   expect(long.length).toBe(short.length + 146 * part)
   expect(short.findIndex(sample => Math.abs(sample) > 10 * noise)).toBeGreaterThan(0)
-  // The first two parts were compared above. The last parts of both files are compared here. Each part between is
-  // compared with the second part of the short file.
+  // The first two parts were compared above. The last part is compared with the last part of the short file. Each part
+  // before it is compared with the second part of the short file.
   let most = 0
   for (let at = 2 * part; at < long.length; at++) {
     const parts = Math.min(146, Math.floor(at / part) - 1)
@@ -257,8 +255,8 @@ function bytesOf(samples: Float32Array): Uint8Array {
 }
 
 /**
- * Inspects and decodes a file. Returns the inspected duration and the number of decoded samples. An error code replaces
- * each value whose step failed.
+ * Inspects and decodes a file. Returns the inspected duration and the number of decoded samples. If a step fails, its
+ * error code replaces its value.
  */
 async function outcome(path: string): Promise<unknown[]> {
   const codeOf = (error: unknown) => (error instanceof JobFailure ? error.code : Promise.reject(error))
@@ -279,8 +277,8 @@ test('the index of a long AVI file is not read into memory', async () => {
   const sorted = write(repeatedAvi(file, 100, 50))
   const unsorted = write(repeatedAvi(file, 100, 50, false))
   expect(await peakAfterOpening(sorted)).toBeLessThan(6 * MB)
-  // A sorted index lists the packets in their order in the file. The media program hides a sorted index from FFmpeg,
-  // which does not need it. FFmpeg reads the unsorted index into memory.
+  // FFmpeg reads the unsorted index into memory. It does not need a sorted index, so the media program hides a sorted
+  // index from FFmpeg.
   expect(await peakAfterOpening(unsorted)).toBeGreaterThan(10 * MB)
   expect(await inspect(sorted)).toEqual(await inspect(unsorted))
 })
@@ -320,14 +318,13 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
 })
 
 /**
- * Returns the peak memory of the media program from its start to its first samples, in bytes. The program writes its
- * samples into a named pipe, of which only 32 KB are read. When the pipe is full, the program waits, and its memory is
- * measured.
+ * Returns the peak memory of the media program up to its first samples, in bytes. The program writes into a named pipe,
+ * of which only 32 KB are read. Its memory is measured while it waits for the full pipe.
  */
 async function peakAfterOpening(path: string): Promise<number> {
   const pipe = join(temporaryFolder(), 'samples')
   Bun.spawnSync(['mkfifo', pipe])
-  // A named pipe can be opened for writing only while a reader has it open.
+  // A named pipe can be opened for writing only while it is open for reading.
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
   const order = { operation: 'decode', parent: process.pid, durationMsMax, channel: 0 } as const
   const args = argumentsOf({ ...order, openCpuMs: 20_000, cpuMs: 20_000, memoryBytes: 200 * MB, ...bounds })

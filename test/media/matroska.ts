@@ -3,8 +3,8 @@
 const firstCluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75])
 
 /**
- * Returns the file with an attachment before its first cluster (its first packets). The header of the given file must
- * not state the length of the file, which the attachment changes.
+ * Returns the file with an attachment before its first packets. The header of the file must not state the file's
+ * length, which the attachment changes.
  */
 export function withAttachment(file: Buffer, bytes: number): Buffer {
   const at = file.indexOf(firstCluster)
@@ -22,17 +22,17 @@ interface Arrangement {
   /** If true, each encoding of the track is in an element ContentEncodings of its own. */
   isSplit?: boolean
   /**
-   * If given, the tracks and the attachment come after the cluster. The segment begins with a list of positions (the
-   * element SeekHead). `in the first list`: this list has the positions of the tracks and of the attachment. `in
-   * another list`: this list has only the position of a second list, which has those positions.
+   * If given, the tracks and the attachment come after the cluster. A list at the start of the segment (the element
+   * SeekHead) has their positions. With `in another list`, it has only the position of a second list with their
+   * positions.
    */
   behind?: 'in the first list' | 'in another list'
   attachmentBytes?: number
 }
 
 /**
- * Returns a Matroska file with one track of 16-bit samples at 16 kHz. Each packet has a tenth of a second. `encodings`
- * are the contents of the track's elements ContentEncoding. `encode` is applied to each packet.
+ * Returns a Matroska file of 16-bit samples at 16 kHz, in packets of 100 ms. `encodings` are the contents of the
+ * track's elements ContentEncoding. `encode` is applied to each packet.
  */
 export function withEncodings(
   samples: Float32Array,
@@ -89,10 +89,7 @@ function pcmOf(samples: Float32Array): Buffer {
   return Buffer.from(Int16Array.from(samples, sample => Math.round(sample * 32_767)).buffer)
 }
 
-/**
- * A packet that begins at `atMs`. The file states the length `lengthMs` for the packet, which may differ from its
- * sound.
- */
+/** A packet that begins at `atMs`. Its length in the file, `lengthMs`, may differ from the length of `samples`. */
 type Packet = { atMs: number; lengthMs: number; samples: Float32Array }
 
 /** Returns a Matroska file of uncompressed sound at 16 kHz. */
@@ -118,9 +115,8 @@ function number(value: number): Buffer {
 }
 
 /**
- * Returns the elements of a segment, with a list of positions first. The elements `last` come at the end. The list has
- * the positions of `last`. If `hasOtherList` is true, a second list after the cluster has these positions, and the
- * first list has only the position of the second list.
+ * Returns the elements of a segment. The first element lists the positions of the elements `last`, which come at the
+ * end. If `hasOtherList` is true, it has only the position of a second list with these positions.
  */
 function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[] {
   const list = (parts: Buffer[], from: number) => {
@@ -169,7 +165,7 @@ function attachment(bytes: number): Buffer {
 
 /**
  * Returns the content of an element ContentEncoding for compressed packets. `kind` is 0 for zlib, 1 for bzlib, and 3
- * for header stripping. Header stripping removes the bytes `settings` from the start of each packet.
+ * for header stripping. Header stripping removes the bytes `settings` from each packet's start.
  */
 export function compression(kind: number, settings = Buffer.alloc(0)): Buffer {
   return element('5034', element('4254', Buffer.from([kind])), element('4255', settings))

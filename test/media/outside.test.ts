@@ -81,8 +81,8 @@ test('a film with its sound in another file has no audio track', async () => {
 const parents = ['moov', 'trak', 'mdia', 'minf', 'dinf']
 
 /**
- * Returns a copy of the QuickTime file `film`. In a QuickTime file, a data reference names the file with the data of a
- * track. In the copy, each data reference is a link to `path` (an alias record).
+ * Returns a copy of the QuickTime file `film` in which each data reference is a link to `path`. A data reference names
+ * the file with a track's data.
  */
 function referring(film: Buffer, path: string): Buffer {
   const boxes: Buffer[] = []
@@ -104,8 +104,8 @@ function boxOf(type: string, body: Buffer): Buffer {
 }
 
 /**
- * Returns an alias record of QuickTime, which is a link to the file `path`. The record starts with a version, flags,
- * and 150 bytes for the volume and the filename (here zeros). An entry of type 2 with the path follows.
+ * Returns an alias record of QuickTime, which is a link to `path`. The record has a version, flags, 150 zeros for the
+ * volume and the filename, and an entry with the path.
  */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`

@@ -1,5 +1,5 @@
-// Tests that the programs in native/ have the hashes that their build recorded. Also tests that the media program names
-// the version and the licence of its FFmpeg, and that a setting can replace the media program.
+// Tests the hashes of the programs in native/, and the version and licence of FFmpeg. Also tests that a setting can
+// replace the media program.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

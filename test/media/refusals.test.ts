@@ -92,8 +92,8 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     const samples = await decodeAll(fixture(name))
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
-    // Every channel has the same sine wave with the peak 1, so the mix must be this sine wave. Its level (root mean
-    // square) is the square root of 1/2. A clipped sum of the channels has a higher level.
+    // Every channel has the same sine wave with the peak 1, so the mix is this wave. Its level (root mean square) is
+    // the square root of 1/2. A clipped sum of the channels has a higher level.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )
@@ -123,8 +123,7 @@ test('damage in the middle becomes silence, and the later sound keeps its time',
   const folder = temporaryFolder()
   const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
-  // Overwrites packets 45 to 59 of the 108 packets of the file. A packet has 188 bytes. These packets contain the end
-  // of the first tone and most of the second tone.
+  // Overwrites packets 45 to 59, with the end of the first tone and most of the second tone. A packet has 188 bytes.
   bytes.fill(0, 188 * 45, 188 * 60)
   writeFileSync(path, bytes)
   const samples = await decodeAll(path)
@@ -140,7 +139,7 @@ test.each(garbage)('packets that cannot be decoded are refused early: $name', as
   const path = join(temporaryFolder(), 'garbage.m4a')
   writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.alloc(32 * 1024 ** 2, byte)]))
   // Decoding the whole file would take minutes. The media program must stop after a limited number of damaged packets.
-  // If it reached the limit of 10 s of CPU time, it would fail with another error.
+  // The limit of 10 s of CPU time would give another error.
   const strict = openMedia({ ...defaults, bounds: { ...bounds, cpuMs: 10_000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
     code: 'INVALID_MEDIA_FORMAT',

@@ -1,5 +1,5 @@
-// Tests where decoded sound is placed in time. Each case lists the spans of sound that the timeline receives. For each
-// span, `lines` has the inserted silence and the removed sound.
+// Tests where spans of decoded sound are placed in time. For each span, `lines` has the inserted silence and the
+// removed sound.
 
 import { describe, expect, test } from 'bun:test'
 import { runCheck } from './checks.ts'
@@ -311,9 +311,8 @@ describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) =
 })
 
 /**
- * Sends commands to the timeline, the part of the media program that decides when decoded sound is placed. Returns a
- * line for each span of sound: the silence inserted before the span, and the sound cut from its start. `end` is the end
- * of the timeline. All times are in seconds.
+ * Sends commands to the timeline, which decides when decoded sound is placed. Returns, for each span of sound, the
+ * silence inserted before it and the sound cut from its start. All times are in seconds.
  */
 function placementsOf(commands: string[], clockRestarts = false): { lines: Line[]; end: number } {
   const input = Buffer.from(commands.map(command => `${command}\n`).join(''))

@@ -5,8 +5,8 @@ import { expect } from 'bun:test'
 export const sampleRate = 16_000
 
 /**
- * A span of a test file with one tone. `from` and `to` are in seconds. `hertz` is the frequency of the tone, or 0 for
- * silence. fixtures/media/make.sh makes the test files with the same values.
+ * A span of a test file with one tone, in seconds. `hertz` is its frequency, or 0 for silence. fixtures/media/make.sh
+ * has the same values.
  */
 export type Segment = { from: number; to: number; hertz: number }
 
@@ -28,8 +28,8 @@ const windowSeconds = 0.02
 const stepSeconds = 0.005
 const tones = [400, 700, 1000]
 /**
- * A sound with a lower root mean square counts as silence. The tones have a root mean square of 0.35. The limit is
- * above 0, because a codec adds faint sound before and after a tone.
+ * A sound with a lower root mean square counts as silence. The tones have 0.35. The limit is above 0, because a codec
+ * adds faint sound around a tone.
  */
 const audible = 0.05
 

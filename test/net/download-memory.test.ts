@@ -41,8 +41,7 @@ function stream(bytes: number): Scene {
 }
 
 /**
- * Returns a handler of the test server that sends gzip data made of zeros. Compression level 0 stores the data
- * uncompressed.
+ * Returns a handler of the test server that sends zeros as gzip data. At compression level 0, gzip does not compress.
  */
 function packed(level: number): Scene {
   return socket => {

@@ -350,7 +350,7 @@ const version = { ETag: '"v1"' }
 
 /**
  * Returns a server that cuts off its first response, which has an ETag and the given headers. Later responses begin at
- * the requested offset and have no ETag. In a Content-Range header, the size of the file is `total`.
+ * the requested offset, without an ETag. `total` is the size of the file in their Content-Range.
  */
 function interruptedOnce(headers: Record<string, string | number>, total: string): Scene {
   return (socket, request, nth) => {
@@ -673,8 +673,8 @@ function body(type: string | undefined, content: string | Uint8Array): Scene {
 }
 
 /**
- * A correct server that supports range requests. `until` returns the offset at which the server closes the connection.
- * `nth` is the number of the request, and `from` is the offset of the first requested byte.
+ * A correct server that supports range requests. It closes each connection at the offset that `until` returns. `nth` is
+ * the number of the request, and `from` is the first requested byte.
  */
 function ranged(
   headers: Record<string, string>,

@@ -1,5 +1,5 @@
-// Compares the built program with the program that runs from source. Both get the same data and the same requests.
-// Their responses must be equal, except for values that differ between two processes (see `masked`).
+// Compares the built program with the program from source. Both get the same data and requests. Their responses must be
+// equal, except for the values that `masked` replaces.
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
@@ -37,8 +37,8 @@ test('the built program answers every request as the source does', async () => {
     }
     expect(differing).toEqual([])
     const possible = Object.values(requestErrors).map(({ status }) => status)
-    // Statuses that cannot occur in this test. 408: each body is sent at once. 429: rate limits are off. 500: no part
-    // of the program fails. 507: the disk has free space.
+    // Statuses that cannot occur here. 408: each body is sent at once. 429: rate limits are off. 500: no part fails.
+    // 507: the disk has space.
     const absent: number[] = [408, 429, 500, 507]
     expect(possible.filter(status => !absent.includes(status) && !statuses.has(status))).toEqual([])
   } finally {

@@ -1,5 +1,5 @@
 // Tests the built program. Where the machine allows it, some tests run the program in a sandbox with only glibc and no
-// network. Most tests give the program only the environment variables that it needs.
+// network.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -38,7 +38,7 @@ const binary = join(folder, 'steno')
 
 let box: ProgramBox
 
-// The program gets a second path, because another user may not be allowed to enter the folder of the first path.
+// The program gets a second path, because another user may not be allowed to enter the folder of the first one.
 beforeAll(() => {
   placeProgram(binary)
   box = new ProgramBox(join(folder, 'box'), binary)
@@ -64,8 +64,8 @@ function traced(
 }
 
 /**
- * The home folder of the tests that run as root. Its cache contains the unpacked files of the program after the first
- * of these tests.
+ * The home folder of the tests that run as root. After the first of these tests, its cache contains the program's
+ * unpacked files.
  */
 const rootHome = '/opt/root'
 
@@ -84,8 +84,8 @@ test(`doctor finds everything it needs on a machine with only glibc and no netwo
   if (!strace) return
   const lines = readFileSync(trace, 'utf8').split('\n')
   expect(lines.length).toBeGreaterThan(100)
-  // Two kinds of connections are allowed. The C library asks a local service for the user's name. `steno doctor`
-  // connects to the port of steno, to check whether it is free.
+  // Allowed connections: the C library asks a local service for the user's name, and `steno doctor` checks whether the
+  // port of steno is free.
   const connects = lines.filter(line => line.includes('connect('))
   expect(connects.filter(line => !/AF_UNIX|inet_addr\("127\.0\.0\.1"\)/.test(line))).toEqual([])
   const changes = lines.filter(line =>

@@ -68,7 +68,7 @@ async function untilCopied(shared: string): Promise<void> {
   const last = () =>
     Math.max(-1, ...readdirSync(shared).map(name => Number(/^copy-\d+-(\d+)\.db$/.exec(name)?.[1] ?? -1)))
   const before = last()
-  // The server numbers its copies of the database, and copy `before` is the newest one. Copy `before + 1` may have
-  // begun before this call, so only copy `before + 2` is certainly newer.
+  // The server numbers its copies of the database. Copy `before + 1` may have begun before this call, so only copy
+  // `before + 2` is certainly newer.
   while (last() < before + 2) await Bun.sleep(20)
 }

@@ -1,5 +1,5 @@
-// Installs the built program as a service under a real systemd. systemd runs as process 1 of a container with its own
-// Linux namespaces. It sees the files of this machine, but its changes outside the test folder are lost at the end.
+// Installs the built program as a service under a real systemd in a container. The container sees the files of this
+// machine. Its changes outside the test folder are lost at the end.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'

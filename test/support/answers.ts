@@ -1,5 +1,5 @@
-// Checks that a response or event has exactly the shape of its schema. A missing required field or an undeclared field
-// fails the test. A response without a schema in this file is not checked.
+// Checks that a response or event has exactly the shape of its schema. Any missing required field and any undeclared
+// field fails the test.
 
 import { expect } from 'bun:test'
 import { type TSchema, Type } from '@sinclair/typebox'
@@ -40,8 +40,8 @@ const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Ty
 export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
-  // A JSON-RPC response of MCP has no schema here. A request that is refused before MCP gets an error in the format of
-  // the API.
+  // A JSON-RPC response of MCP has no schema here. A request that is refused before it reaches MCP gets an error in the
+  // format of the API.
   if (pathname === '/mcp' && Object.hasOwn(Object(body), 'jsonrpc')) return
   const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : apiErrorBody
   const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody
@@ -53,8 +53,8 @@ export function checkEvent(body: { event: string }): void {
 }
 
 /**
- * Checks the types of the declared fields, and that the body has no other fields. `Value.Clean` removes other fields,
- * so the cleaned copy must equal the body. `expect` is slower than these checks and only explains a failure.
+ * Checks the types of the declared fields. `Value.Clean` removes undeclared fields, so the cleaned copy must equal the
+ * body. `expect` is slower, and only explains a failure.
  */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
   const text = JSON.stringify(body)

@@ -20,9 +20,9 @@ export async function setLook(page: Page, [colorScheme, width]: Look): Promise<v
 }
 
 /**
- * Checks the page with axe, a checker of accessibility. Returns a text for each fault, and a text if the page is wider
- * than the window. Each text begins with `where`. axe runs in an isolated world, in which the content security policy
- * does not apply. `resultTypes` keeps the results small.
+ * Returns a text for each accessibility fault of the page, and if the page is wider than the window. Each text begins
+ * with `where`. axe runs in an isolated world, in which the content security policy does not apply. `resultTypes` keeps
+ * the results small.
  */
 export async function findFaults(
   page: Page,

@@ -1,4 +1,5 @@
-// The fleet of a server without the server. The test controls the clock, and sends the messages of the workers.
+// The fleet of a server (all its workers), without the other parts of the server. The test controls the clock, and
+// sends the messages of the workers.
 
 import { afterAll } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -38,9 +39,9 @@ export async function connect(nats: string, cluster: string) {
 }
 
 /**
- * Opens the fleet of a server with a lease of an hour. Only `later` advances its clocks. `passGerman` passes the job
- * `job` in German to the fleet, held by `worker` if given. `ask` sends a request of the worker `gpu-1`. `queued` lists
- * the subjects of the queued messages.
+ * Opens the fleet of a server with a lease of an hour and a clock that only `later` advances. `passGerman` passes the
+ * job `job` in German to the fleet. If `worker` is given, this worker holds the job. `queued` lists the subjects of the
+ * queued messages.
  */
 export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {
   let now = 0

@@ -28,9 +28,8 @@ async function findRunningBrowser(): Promise<Browser> {
 }
 
 /**
- * Lets the tests of the calling file use a browser. The tests share one browser context, because a new context costs a
- * third of the CPU time of a short test. A test gets another context if it asks for options, uses another service, or
- * opens a second visit.
+ * Lets the tests of the calling file use a browser. The tests share one browser context, which saves a third of a short
+ * test's CPU time. A test with options, another service or a second visit gets its own context.
  */
 export function useBrowser() {
   let browser: Browser | null = null
@@ -117,8 +116,8 @@ async function tidy(room: Room): Promise<Room> {
 }
 
 /**
- * A page in a browser context. `faults` collects the faults of all pages of the context (see `watchFaults`). Any fault
- * at the end of a test fails the test. `room` is null if the context belongs to one test only.
+ * A page in a browser context. `faults` collects the faults of all pages of the context. Any fault fails the test.
+ * `room` is null if the context belongs to one test only.
  */
 type Visit = { context: BrowserContext; page: Page; faults: string[]; room: Room | null }
 

@@ -9,8 +9,8 @@ import { browserFolder, findBrowser, withTemporaryFolder } from './find-browser.
 const noSharedMemory = '--disable-dev-shm-usage'
 
 /**
- * Returns true if /dev/shm has space for the browsers of all tests that run at the same time. Files in /dev/shm cost
- * less CPU time than files on a disk. A container often has only 64 MB there, which is too little for one browser.
+ * Returns true if /dev/shm has space for the browsers of all parallel tests. Files there cost less CPU time than on a
+ * disk. A container often has only 64 MB there, which is too little for one browser.
  */
 function hasSharedMemory(): boolean {
   const folder = '/dev/shm'
@@ -30,9 +30,8 @@ export async function launchBrowser(): Promise<Browser> {
     ignoreDefaultArgs: hasSharedMemory() ? [noSharedMemory] : [],
     args: [
       '--no-sandbox',
-      // The scripts of a page run for a short time, so the two optimising compilers do not pay off. Without the first
-      // one, the tests of the web app need an eighth less CPU time. Without the second one (Maglev), they need another
-      // 5 % less.
+      // Page scripts run too briefly to benefit from the two optimising compilers. Without the first one, the tests of
+      // the web app need an eighth less CPU time. Without the second one (Maglev), they need another 5 % less.
       '--js-flags=--no-opt --no-maglev',
       ...(hasSharedMemory() ? [] : [noSharedMemory]),
       '--autoplay-policy=no-user-gesture-required',
@@ -54,8 +53,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Removes the folders of browsers whose test process has ended. At its end, a Bun test process gives no chance to close
- * the browser.
+ * Removes the folders of browsers whose test process has ended. Bun ends a test process without an event in which the
+ * browser could be closed.
  */
 function removeLeftProfiles(): void {
   for (const name of readdirSync(browserFolder)) {

@@ -15,8 +15,8 @@ export function builtProgram(): string {
 }
 
 /**
- * Makes the built program available at the path `to`, where a test may run, replace or delete it. `to` is a hard link,
- * because a copy has 230 MB. On another file system, `to` is a copy.
+ * Makes the built program available at `to`, where a test may replace or delete it. `to` is a hard link, because a copy
+ * has 230 MB. On another file system, `to` is a copy.
  */
 export function placeProgram(to: string): void {
   try {

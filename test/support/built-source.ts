@@ -1,6 +1,5 @@
-// Compiles the source code into an executable with bytecode, for tests that start steno processes. The executable
-// starts with less than half the CPU time of `bun src/main.ts`. It contains only code: libraries, models and the web
-// app stay in the checkout.
+// Compiles the source code into an executable with bytecode, for tests that start steno processes. It starts with less
+// than half the CPU time of `bun src/main.ts`. It uses the libraries, the models and the web app of the checkout.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -85,8 +84,8 @@ async function compile(outfile: string): Promise<void> {
   const inputs = Object.keys(metafile?.inputs ?? {}).map(path => relative(root, resolve(path)))
   const unknown = inputs.filter(path => !path.startsWith('node_modules/') && !known.has(path))
   if (inputs.length === 0 || unknown.length > 0) throw new Error(`not in the hash: ${unknown}`)
-  // If another process was faster, its executable is not replaced. A process that has just started from it could
-  // otherwise not start child processes.
+  // If another process was faster, its executable is not replaced. A process whose executable is replaced may be unable
+  // to start child processes.
   try {
     placeFile(draft, outfile)
   } catch (error) {

@@ -1,5 +1,5 @@
-// Runs many jobs with a real nats-server, a server process and worker processes. In a run with faults, workers are
-// killed or frozen, and their network is cut. At the end, the database and the webhooks are checked.
+// Runs many jobs with a real nats-server, a server process and worker processes. A run may kill or freeze workers and
+// cut their network. At the end, the database and the webhooks are checked.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,17 +50,13 @@ export type ClusterResult = {
   cpuMsPerJob: number
   faults: Record<string, number>
   attempts: number
-  /**
-   * Messages about jobs with a wrong result. Each job must complete with one transcript and be charged once. If
-   * `webhooks` is true, each job must send its two webhooks once, in order.
-   */
+  /** Messages about jobs with a wrong result: a wrong state, number of transcripts, charge, or order of webhooks. */
   broken: string[]
 }
 
 /**
- * Runs a cluster until all jobs have ended. Then disposes `cleanup`, which ends all processes and removes all files.
- * After a timeout of the test, this function is still running. A test that disposes `cleanup` in `afterAll` ends the
- * cluster in this case too.
+ * Runs a cluster until all jobs have ended, and then disposes `cleanup`, which ends all processes. After a timeout of
+ * the test, this function is still running. A test must therefore dispose `cleanup` in `afterAll` too.
  */
 export async function runCluster(
   options: ClusterOptions,
@@ -204,7 +200,7 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
 
 /**
  * Returns true if every open job still has its last claim after the next fault. A job fails after four claims without a
- * result (docs/workers.md). A fault can also end a claim that a worker is just sending.
+ * result. A fault can also end a claim that a worker is just sending.
  */
 function mayLoseClaims(db: Db): boolean {
   const attempts = limits.workerAttemptsMax - 1
@@ -228,9 +224,8 @@ async function settleWebhooks(db: Db, hookUrl: string | null): Promise<void> {
 }
 
 /**
- * Returns a message for each broken rule. There must be `jobs` jobs, each completed with one transcript. The price of
- * each job must be reserved once, and then charged once. `told` lists the webhooks in the order of their arrival, or is
- * null if none were requested. Each job must send `transcription.processing` first, and then `transcription.completed`.
+ * Returns a message for each broken rule. Each of the `jobs` jobs must have completed with one transcript, and been
+ * charged once. `told` lists the webhooks in the order of their arrival, or is null if none were requested.
  */
 function brokenRules(db: Db, jobs: number, told: string[] | null): string[] {
   const rows = db.list<{ id: string; state: string; errorCode: string | null; money: string; texts: number }>(

@@ -1,5 +1,5 @@
-// Makes the compact form (8-bit weights) of the pocket model, a small Whisper model for tests. In this form, the
-// encoder skips most of the silence at the end of a window. A clip of a few seconds then needs a third of the CPU time.
+// Makes the compact form (8-bit weights) of the pocket model, a small Whisper model for tests. A clip of a few seconds
+// then needs a third of the CPU time: the encoder skips most of the silence after the clip.
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,9 +16,8 @@ const cache = join(root, 'node_modules/.cache/compact-pocket')
 const hourMs = 60 * 60 * 1000
 
 /**
- * Returns a folder with the compact form of the pocket model in the folder `pocket`. Tests must not change the files of
- * the returned folder. Writing the folder takes half a second of CPU time, so the folder is kept until the model or the
- * code changes.
+ * Returns a folder with the compact form of the pocket model. Tests must not change its files. Writing the folder takes
+ * half a second of CPU time, so it is kept until the model or the code changes.
  */
 export async function compactPocket(pocket: string): Promise<string> {
   const key = keyOf(pocket)
@@ -39,7 +38,7 @@ export async function compactPocket(pocket: string): Promise<string> {
   return folder
 }
 
-/** Returns a hash of the sizes and times of the model's files, and of the code that reads and writes the model. */
+/** Returns a hash of the sizes and times of the model's files, and of the code for the model. */
 function keyOf(pocket: string): string {
   const model = [...new Glob('**/*').scanSync(pocket)].toSorted().map(path => {
     const { size, mtimeMs } = statSync(join(pocket, path))

@@ -1,6 +1,5 @@
 // Makes long test audio from short clips, and a reference with the right texts and times. A recipe lists the clips and
-// their start times. The same recipe always gives the same bytes. A time in the reference is the time in the clip plus
-// the start time of the clip.
+// their start times. The same recipe always gives the same bytes.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,6 +1,5 @@
-// Builds requests to every endpoint of the API, with every parameter in the OpenAPI document. In some requests,
-// parameters have values at, below and above their limits, or of the wrong type. Other requests have wrong methods,
-// headers, bodies or ids.
+// Builds requests to every endpoint and parameter in the OpenAPI document. Some have values at, below and above the
+// limits, or of the wrong type. Others have wrong methods, headers, bodies or ids.
 
 import { limits } from '../../src/limits.ts'
 
@@ -278,8 +277,8 @@ function queriesOf({ parameters = [] }: Operation): string[] {
 }
 
 /**
- * Returns wrong or unusual times or numbers for a query parameter of this type. Returns none for other texts, which
- * `oddTexts` covers.
+ * Returns wrong or unusual times or numbers for a query parameter of this type. Returns none for a plain text, because
+ * `oddTexts` is used for all parameters.
  */
 function othersFor({ type, format }: Schema): readonly string[] {
   if (format === 'date-time') return oddTimes
@@ -287,8 +286,8 @@ function othersFor({ type, format }: Schema): readonly string[] {
 }
 
 /**
- * Returns each limit of a schema, and the values one below and one above it. For a limit on the length of a text,
- * returns texts of these three lengths. A length of -1 is left out.
+ * Returns each limit of a schema, and the values one below and one above it. For the length of a text, returns texts of
+ * these lengths.
  */
 function boundsOf({ minimum, maximum, minLength, maxLength }: Schema): (number | string)[] {
   const around = (bound: number | undefined) => (bound === undefined ? [] : [bound - 1, bound, bound + 1])

@@ -78,8 +78,8 @@ async function disconnect(path: string): Promise<void> {
 }
 
 /**
- * Returns true the first time an engine process receives the job with the media path `path`. The first process creates
- * a file at `path`. If the job is retried, the next process finds this file and returns false.
+ * Returns true the first time an engine process receives the job with this media path. The first process creates a file
+ * at `path`. After a retry, the next process finds this file.
  */
 async function firstTime(path: string): Promise<boolean> {
   if (await Bun.file(path).exists()) return false

@@ -30,8 +30,8 @@ export const voices: VoiceFiles | null =
 export const clips = firstOf('test/fixtures/speech')
 
 /**
- * Returns the end of the title of a test that needs the file or program `name`. If `found` is null, the text says that
- * the test is skipped. Otherwise the text is empty.
+ * Returns the end of a test title. If `found` is null, the text says that the test is skipped because `name` is
+ * missing. Otherwise the text is empty.
  */
 export function unless(found: string | null, name: string): string {
   return found ? '' : ` (SKIPPED: no ${name} here)`

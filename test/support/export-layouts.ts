@@ -58,8 +58,8 @@ export function withCachePosition(model: Uint8Array): Uint8Array {
 }
 
 /**
- * Rewrites the fields of a protobuf message, except fields whose value is a number. `rewrite` gets the field number
- * (`id`), the content of the field, and all its bytes (`whole`). It returns the new bytes of the field.
+ * Rewrites the fields of a protobuf message, except fields with a number. `rewrite` gets the field number (`id`), the
+ * content, and all bytes of the field (`whole`). It returns the new bytes.
  */
 function rewritten(
   message: Uint8Array,

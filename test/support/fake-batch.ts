@@ -1,8 +1,8 @@
 import type { Batch } from '../../src/engine/hear/network.ts'
 
 /**
- * Returns a fake batch without a neural network. `rows` has one object for each window, and its `at` counts the
- * decoding steps. `scoresOf` returns the scores of the next token for a row.
+ * Returns a fake batch without a neural network. `rows` has one object for each window, whose `at` counts the decoding
+ * steps. `scoresOf` returns the scores of the next token.
  */
 export function fakeBatch<Row extends { at: number }>(
   rows: Row[],

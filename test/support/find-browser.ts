@@ -1,6 +1,5 @@
 // Finds the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the browser in
-// the npm package @sparticuz/chromium. The package needs no installed libraries. `bun test/support/find-browser.ts`
-// unpacks it if no other browser is found.
+// the npm package @sparticuz/chromium. `bun test/support/find-browser.ts` unpacks the package if necessary.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,9 +39,8 @@ function browserPackage(): string {
 }
 
 /**
- * Unpacks the npm package @sparticuz/chromium into the new folder `folder`. Several test processes may unpack at the
- * same time, each into its own folder. The first complete folder gets the name `folder`, so no process starts an
- * incomplete browser.
+ * Unpacks the npm package @sparticuz/chromium. Several test processes may do this at the same time, each in its own
+ * folder. The first complete folder gets the name `folder`, so no process starts an incomplete browser.
  */
 async function unpackInto(folder: string): Promise<void> {
   mkdirSync(browserFolder, { recursive: true })

@@ -47,8 +47,8 @@ export async function onFreePort<Started>(start: (port: number) => Promise<Start
 }
 
 /**
- * Returns a prefix for a command. With the prefix, the kernel kills the started program when this process ends or is
- * killed. Returns an empty prefix if this machine's setpriv does not support this.
+ * Returns a prefix for a command. With it, the kernel kills the started program when this process ends or is killed.
+ * Without a suitable setpriv, the prefix is empty.
  */
 export function dieWithParent(): string[] {
   const prefix = ['setpriv', '--pdeathsig', 'KILL']
@@ -56,9 +56,8 @@ export function dieWithParent(): string[] {
 }
 
 /**
- * Starts nats-server on this port. `ready` resolves when nats-server answers, and rejects if it exits earlier. Another
- * program with the port may accept the connection too. nats-server therefore gets a unique name, which it sends to each
- * new connection.
+ * Starts nats-server on this port. `ready` resolves when nats-server answers, and rejects if it exits earlier. The
+ * first message of nats-server has a unique name, which shows that no other program answers on the port.
  */
 export function launch(config: string, port: number): { child: Subprocess; ready: Promise<void> } {
   const name = crypto.randomUUID()

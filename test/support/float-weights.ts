@@ -1,5 +1,4 @@
-// Makes float weights for tests, from arrays or from the pocket model (a small Whisper model for tests). The files of
-// the pocket model have other weight names than the published models.
+// Makes float weights for tests, from arrays or from the pocket model (a small Whisper model for tests).
 
 import { join } from 'node:path'
 import type { FloatWeights, Weight } from '../../src/engine/network/float-weights.ts'

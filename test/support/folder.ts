@@ -9,8 +9,8 @@ const memory = '/dev/shm'
 const memoryBytesMin = 4 * 1024 ** 3
 
 /**
- * The folder in which tests make their folders. It is in memory if there is enough space and programs may run there. On
- * a disk, a test of the service takes a fifth more CPU time, and waits for each flush of the database.
+ * The folder for the folders of tests, in memory if possible. On a disk, a test of the service takes a fifth more CPU
+ * time, and waits for each flush of the database.
  */
 export const scratch = hasRoomInMemory() ? memory : tmpdir()
 
@@ -25,16 +25,16 @@ function hasRoomInMemory(): boolean {
 }
 
 /**
- * Creates a temporary folder. The folder is removed at the end of the calling test, or of the test file if no test is
- * running. If beforeAll calls this function, the folder is removed when beforeAll ends.
+ * Creates a temporary folder. It is removed at the end of the calling test, or of the test file if no test is running.
+ * In beforeAll, it is removed when beforeAll ends.
  */
 export function temporaryFolder(): string {
   return folderIn(scratch)
 }
 
 /**
- * Creates a temporary folder in the temporary folder of the system, which is usually on a disk. Large files belong
- * there. So does a copy of the built program, because a hard link needs the same file system.
+ * Creates a temporary folder that is usually on a disk, for large files. A copy of the built program may be a hard link
+ * there.
  */
 export function temporaryFolderOnDisk(): string {
   return folderIn(tmpdir())

@@ -1,6 +1,5 @@
-// Writes small framewise models for tests, in the file layouts of the published models. A framewise model gives tokens
-// for each frame of sound. In these models, each token is a tone with its own frequency, and silence is the blank
-// token.
+// Writes small framewise models for tests, which give tokens for each frame of sound. Each token is a tone with its own
+// frequency, and silence is the blank token. The files have the layouts of the published models.
 
 import { join } from 'node:path'
 import { Graph } from '../../src/engine/onnx/graph.ts'
@@ -22,8 +21,8 @@ export function tones(sequence: readonly Tone[]): Float32Array {
 }
 
 /**
- * Adds operations to the graph that compute the power of each token's tone in each frame. Token 0 has no tone, but a
- * constant. A frame has `length` samples. The output has the shape 1 × tokens × frames.
+ * Adds operations to the graph that compute the power of each token's tone in each frame of `length` samples. Token 0
+ * has no tone, but a constant. The output has the shape 1 × tokens × frames.
  */
 function addPowers(graph: Graph, sound: string, tokens: number, length: number): string {
   const power = (wave: (angle: number) => number) => {
@@ -64,8 +63,8 @@ function tokenLines(tokens: readonly string[]): string {
 }
 
 /**
- * Writes a TDT model whose tokens last one frame of 80 ms each. The last token of the vocabulary is the blank token.
- * Only the blank token can follow itself. The state of the decoder is the number of previous tokens.
+ * Writes a TDT model whose tokens last one frame of 80 ms each. The last token is the blank token. Only the blank token
+ * can follow itself. The state of the decoder is the number of previous tokens.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))
@@ -79,8 +78,8 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // A frame has one feature for each token. Feature 0 is a constant, and belongs to the blank token. Feature n + 1 is
-  // the power of the tone of token n. In the vocabulary, the blank token is the last one.
+  // Feature 0 of a frame is a constant, and belongs to the blank token. Feature n + 1 is the power of the tone of token
+  // n. In the vocabulary, the blank token is the last one.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])
@@ -111,9 +110,8 @@ function tdtDecoder(tokens: number): Uint8Array {
   // other token one place forward.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // Lowers the score of the previous token, so that no token except the blank token follows itself. `target` is the id
-  // of the previous token. Where `target` equals element n of `loweredIds`, the score of token n is lowered. The
-  // element of the blank token is -1, which is not the id of any token.
+  // Lowers the score of the previous token, `target`, so that it does not follow itself. Element n of `loweredIds` is
+  // n, but the element of the blank token is -1. No token has the id -1, so the blank token can follow itself.
   const loweredIds = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

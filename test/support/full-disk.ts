@@ -3,9 +3,9 @@
 import { expect } from 'bun:test'
 
 /**
- * Runs the code `script` in a child process in which a file can have at most `kilobytes`. Returns its output. A write
- * above the limit of `ulimit` normally ends the process by SIGXFSZ. With the trap, the write fails with an error
- * (EFBIG), similar to that of a full disk (ENOSPC).
+ * Runs the code `script` in a child process in which a file can have at most `kilobytes`. Returns its output. With the
+ * trap, a larger write fails with an error (EFBIG), similar to that of a full disk (ENOSPC). Without it, SIGXFSZ ends
+ * the process.
  */
 export async function runOnFullDisk(kilobytes: number, script: string): Promise<string> {
   const limit = `trap '' XFSZ; ulimit -f ${kilobytes}; exec "$0" -e "$1"`

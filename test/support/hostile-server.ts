@@ -132,7 +132,7 @@ export async function untilClosed(server: HostileServer): Promise<void> {
 
 /**
  * Opens a port that accepts no connection. The listening process is paused by SIGSTOP, and its accept queue is full.
- * The kernel therefore drops further connection attempts, and a client waits.
+ * The kernel then drops new connection attempts, and the client waits.
  */
 export async function deafPort(address: string, port: number): Promise<{ stop(): Promise<void> }> {
   const script = `const server = require('node:net').createServer()
@@ -153,8 +153,8 @@ export async function deafPort(address: string, port: number): Promise<{ stop():
       queue.push(socket)
       setTimeout(resolve, 500, false)
     })
-  // Opens connections until the accept queue is full. Bun asks the kernel for a queue of 512 connections, and the
-  // kernel allows a few more. The queue is full when two attempts in a row fail.
+  // Opens connections until the accept queue is full. Bun asks for a queue of 512 connections, and the kernel allows a
+  // few more. After two failed attempts in a row, the queue is full.
   while (queue.length < 5000 && ((await heard()) || (await heard())));
   return { stop }
 }

@@ -7,9 +7,8 @@ import { join } from 'node:path'
 export type Move = { movedFrom: number; by: number }
 
 /**
- * Moves the tokens of the model in `folder`, in its tokenizer and in its configuration. If `by` is positive, the
- * tokenizer gets the token of one more language. If `by` is negative, the model becomes English-only, and special
- * tokens take the ids of some text tokens. The lists of suppressed tokens lose these text tokens.
+ * Moves the tokens of the model in `folder`. If `by` is positive, the tokenizer gets the token of one more language. If
+ * `by` is negative, the model becomes English-only, and special tokens take the ids of some text tokens.
  */
 export function moveTokens(folder: string, { movedFrom, by }: Move): void {
   const moved = (id: number) => (id >= movedFrom ? id + by : id)

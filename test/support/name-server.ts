@@ -60,8 +60,8 @@ function answerTo(question: Buffer, records: Zone[string] | undefined, type: num
   // The counts of authority records and of additional records are 0.
   answer.writeUInt32BE(0, 8)
   const rows = addresses.map(address =>
-    // The fields of a record: a pointer to the name in the question, the type, the class IN, a time to live of 0, the
-    // length of the address, and the address.
+    // A record: a pointer to the name in the question, the type, the class IN, a time to live of 0, the length of the
+    // address, and the address.
     Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
   )
   return Buffer.concat([answer, ...rows])

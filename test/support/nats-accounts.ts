@@ -1,5 +1,5 @@
-// Makes the signed tokens of an operator, accounts and users of NATS, and a file with credentials for each user. The
-// NATS program nsc makes the same tokens, but tests cannot rely on it.
+// Makes the signed tokens of an operator, accounts and users of NATS, and a credentials file for each user. The NATS
+// program nsc does the same, but may not be installed.
 
 import { writeFileSync } from 'node:fs'
 import { nkeys } from '@nats-io/transport-node'

@@ -85,9 +85,8 @@ export async function startNats({
 }
 
 /**
- * Starts nats-server, by default with JetStream, before the first test of the calling file, and ends it after the last
- * one. If no test of the file runs, nats-server is not started. When a test times out, Bun ends all child processes,
- * also nats-server. After a test that did not pass, nats-server is therefore started again.
+ * Starts nats-server before the first test of the calling file, and ends it after the last one. If a test times out,
+ * Bun ends all child processes. After a test that did not pass, nats-server is therefore started again.
  */
 export function sharedNats(options: Options = {}): NatsServer {
   let server: Nats | null = null

@@ -1,8 +1,8 @@
 // Sets the environment of the tests, and of the programs that tests start.
 //
-// MIMALLOC_PURGE_DELAY is removed, so that started programs use memory as for a user. Another folder replaces the
-// user's cache folder, so that services do not find the user's models and CUDA provider. Models and the CUDA provider
-// are removed from the other folder. Unpacked files of the built program stay there for the next run.
+// MIMALLOC_PURGE_DELAY is removed, so that the programs use memory as for a user. The tests have their own cache
+// folder, without the user's models and CUDA provider. The next run reuses unpacked files in this folder, but no models
+// and no CUDA provider.
 
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

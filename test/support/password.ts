@@ -9,8 +9,8 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. For an account
- * that does not exist, no hash is computed. The built program still hashes at its own cost.
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. For an unknown
+ * account, no hash is computed. The built program hashes at its own cost.
  */
 export function hashAtLowCost(): void {
   const { hash, verify } = Bun.password

@@ -7,8 +7,8 @@ import { prepareData, serve, testedProgram } from './server.ts'
 
 type PocketServer = {
   /**
-   * True if a file that the tests need is missing: the pocket model, a voice model, or a clip (a short recording of
-   * speech). No server is then started, and the tests must be skipped.
+   * True if the pocket model, a needed voice model or a clip (a short recording of speech) is missing. No server is
+   * then started, and the tests must be skipped.
    */
   missing: boolean
   /**

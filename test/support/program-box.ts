@@ -1,13 +1,12 @@
-// A sandbox for the built program, with glibc and no other library. Its only network is loopback, its home folder is
-// read-only, and files in /tmp cannot be executed. On a machine that does not allow the sandbox, the program runs
-// without it.
+// A sandbox for the built program: only glibc, loopback as its only network, a read-only home folder, and no executable
+// files in /tmp. On a machine that does not allow the sandbox, the program runs without it.
 
 import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const isRoot = process.getuid?.() === 0
-// Root keeps its rights in the namespaces, and can become another user there. Any other user becomes root of the
-// namespaces, and cannot become another user. The same is true of a root who may not create these namespaces.
+// Root can become another user in the namespaces. Any other user, or a root without the right to do so, becomes root of
+// the namespaces and stays root.
 const unshare = ['unshare', isRoot && works(['unshare', '-nm', 'true']) ? '-nm' : '-rnm']
 
 /** False if this machine does not allow the sandbox. */
@@ -66,8 +65,8 @@ export class ProgramBox {
   }
 
   /**
-   * Runs a command in the namespaces of the sandbox. The command sees all files of this machine, except a command from
-   * `command()`, which sees only the files of the sandbox.
+   * Runs a command in the namespaces of the sandbox. Only a command from `command()` is limited to the files of the
+   * sandbox. Any other command sees all files of this machine.
    */
   run(words: string[]): { exitCode: number; out: string; err: string } {
     const { exitCode, stdout, stderr } = Bun.spawnSync(

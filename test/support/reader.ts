@@ -1,6 +1,5 @@
-// Runs the commands in the documents, as a reader of these documents does. One server with the pocket model (a small
-// speech model for tests) serves all documents. Each document has its own folder and shell. Placeholders such as
-// UPLOAD_ID get values from the output of earlier commands.
+// Runs the commands in the documents, as a reader of the documents does. One server serves all documents, and each
+// document has its own folder and shell. Placeholders such as UPLOAD_ID get values from the output of earlier commands.
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -69,8 +68,8 @@ export type Reader = {
   /** Sends a request with the API key. Returns the JSON of the response. */
   ask(path: string, body?: object): Promise<Record<string, string>>
   /**
-   * Creates a job for `talk.mp3`, and waits until it has ended. `fields` are additional fields of the request. The
-   * job's id replaces the placeholder ID in later commands of the document.
+   * Creates a job for `talk.mp3` with additional request `fields`, and waits for its end. The job's id replaces the
+   * placeholder ID in later commands.
    */
   transcribe(fields?: object): Promise<void>
   /** Runs a shell command from the tested document. Throws if the command fails, or if the server returns an error. */
@@ -162,7 +161,7 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 
 /**
  * Prepares a command of a tested document. For the placeholder UPLOAD_ID or ID, creates an upload or a transcript,
- * unless an earlier command has created it.
+ * unless an earlier command has created one.
  */
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader

@@ -13,7 +13,7 @@ export type Received = {
 
 /**
  * Starts a receiver of webhooks. It stops at the end of the calling test, or of the file if no test is running.
- * `answer` returns the response to a webhook, by default an empty one with the status 200.
+ * `answer` returns the response to a webhook, by default with the status 200.
  */
 export function startReceiver(
   answer: (received: Received) => Response | Promise<Response> = () => new Response(),

@@ -66,8 +66,8 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 /** Returns the CPU time of a process in seconds. */
 export function cpuSeconds(pid: number): number {
-  // Field 2 of the line is the process name in parentheses, which may contain spaces. The line is split after the
-  // parenthesis, so `fields` begins with field 3. `utime` and `stime` are fields 14 and 15.
+  // Field 2 is the process name in parentheses, which may contain spaces. After the split, `fields` begins with field
+  // 3. `utime` and `stime` are fields 14 and 15.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   const ticksPerSecond = 100
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
@@ -90,8 +90,8 @@ export function prepareData(
 }
 
 /**
- * Starts the service on the data folder. By default, it has no rate limits, and the data folder is the model folder.
- * The data folder contains no model, so the engine loads nothing.
+ * Starts the service on the data folder, by default without rate limits. By default, the data folder is also the model
+ * folder. It contains no model, so the engine loads nothing.
  */
 export function serve(
   { dataDir }: { dataDir: string },

@@ -1,6 +1,5 @@
-// Starts a whole service for a test, with a real database, files and HTTP. By default, it runs in the test process, and
-// the test controls its engine and its clock. If STENO_TEST_PROGRAM names a built program, this program runs in a
-// process of its own.
+// Starts a whole service for a test, with a real database, files and HTTP. In the test process, the test controls its
+// engine and its clock. If STENO_TEST_PROGRAM names a built program, this program runs in a process of its own.
 
 import { afterAll, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -75,9 +74,8 @@ let isSteering = false
 export const sourceOnly = test.skipIf(namedProgram !== null)
 
 /**
- * A test that controls the engine, the clock or another part of the service. It shares its service with no other test
- * (see `shareServices`). It is skipped if STENO_TEST_PROGRAM is set, because the process of a built program cannot be
- * controlled.
+ * A test that controls the engine, the clock or another part of the service. It never shares its service (see
+ * `shareServices`). It is skipped if STENO_TEST_PROGRAM is set, because a built program cannot be controlled.
  */
 export const steered = Object.assign(
   (title: string, run: () => unknown, ms?: number) => sourceOnly(title, steering(run), ms),
@@ -111,12 +109,11 @@ type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
 let shared: Map<string, Shared> | null = null
 
 /**
- * Lets all tests of a file with the same settings use one service. Each start of a service costs CPU time: 40 ms in the
- * test process, and a quarter of a second for the built program. By default, the shared service has no rate limits. It
- * stops at the end of the file. Each test makes its own accounts.
+ * Lets all tests of a file with the same settings share a service, by default without rate limits. Each test makes its
+ * own accounts. A start costs 40 ms of CPU time in the test process, and a quarter of a second for the built program.
  *
- * A steered test always has its own service. Two kinds of other tests must call `startTestService` with `alone`: a test
- * that stops its service, and a test of something that all accounts have in common.
+ * A steered test always has its own service. A test that stops its service must pass `alone` to `startTestService`. So
+ * must a test of something that all accounts have in common.
  */
 export function shareServices(): void {
   const services = new Map<string, Shared>()
@@ -163,8 +160,8 @@ async function openShared({ started, dataDir, names }: Shared) {
 }
 
 /**
- * Starts a service, or returns a running one that tests share (see `shareServices`). The service stops at the end of
- * the calling test. It stops at the end of the file if it is shared or no test is running.
+ * Starts a service, which stops at the end of the calling test, or of the file if no test is running. Returns a running
+ * service if tests share one (see `shareServices`). A shared service stops at the end of the file.
  */
 export async function startTestService({
   settings = {},

@@ -1,7 +1,6 @@
-// A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network and engine, and
-// with simulated callers. In each step, the simulator completes a pending operation, sends a request, runs the sweeps,
-// or causes a fault. Faults are failed operations, kills, power cuts, lost media files, a locked database, and clock
-// jumps. The same seed always gives the same run.
+// A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network, engine and
+// callers. In each step, the simulator completes an operation, sends a request, runs the sweeps, or causes a fault. The
+// same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -54,8 +53,8 @@ type Operation = { resolve: () => void; reject: (reason: unknown) => void }
 /** The parts of the service between two starts. */
 type Life = { db: Db; runner: Runner; webhooks: WebhookSender }
 /**
- * The content of the database that survives a simulated power cut. It is the database file of the start, and the first
- * `logBytes` bytes of the write-ahead log. `number` is the number of the flush that saved this content.
+ * The database content that survives a simulated power cut: the database file of the start, and the first `logBytes`
+ * bytes of the write-ahead log. `number` is the number of the flush that saved this content.
  */
 type Durable = { number: number; logBytes: number }
 type Caller = { accountId: string; keyId: string }
@@ -141,7 +140,7 @@ class World {
       await drained()
     }
     // The simulator causes no more faults, so all jobs and webhooks must end. A restart would continue a job that the
-    // running service has forgotten. Half of the simulations therefore end without a restart.
+    // service has forgotten, so half of the simulations end without one.
     this.#isQuiet = true
     this.#unlock()
     if (this.#random.below(2) === 0) this.#restart('kill')
@@ -264,9 +263,8 @@ class World {
   }
 
   /**
-   * Simulates a flush of the database. After the flush, a power cut keeps the data that the write-ahead log had at the
-   * start of the flush. Flushes may end in another order than they start. Only a flush with a higher number replaces
-   * `#durable`.
+   * Simulates a flush of the database. The data that is in the write-ahead log at its start then survives a power cut.
+   * Flushes may end in another order than they start, so only a later flush replaces `#durable`.
    */
   async #flush(): Promise<void> {
     const flushed = { number: ++this.#flushes, logBytes: this.#logBytes() }

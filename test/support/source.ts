@@ -33,7 +33,7 @@ const listed = new Map<string, SourceFile[]>()
 
 /**
  * Lists the TypeScript files in a folder of the project `root`, without fixtures and .d.ts files. A second call for a
- * folder returns the same files with the same syntax trees.
+ * folder returns the same objects.
  */
 export function listSources(folder: string, root = projectRoot): SourceFile[] {
   const place = join(root, folder)

@@ -72,9 +72,8 @@ function mainsHum(): Sampler {
 }
 
 /**
- * The sound of a distant crowd, without words. Forty voices hum vowels, each for a fifth of a second to half a second.
- * A vowel is a sum of harmonics, which are loudest near two random frequencies (formants): 300 to 800 Hz, and 900 to
- * 2200 Hz.
+ * A distant crowd without words. Forty voices hum vowels of a fifth of a second to half a second. The harmonics of a
+ * vowel are loudest near two random frequencies (formants): 300 to 800 Hz, and 900 to 2200 Hz.
  */
 function crowdHum(): Sampler {
   const random = seeded(5)
@@ -140,9 +139,9 @@ function tones(): Sampler {
 const roots = [0, 5, 7, 9, 2, 7]
 
 /**
- * A note that fades. `sine` and `cosine` belong to the phase of the next sample. `step` has the sine and the cosine of
- * the phase's growth per sample. Each sample is computed from the previous one by multiplications and additions.
- * `Math.sin` and `Math.exp` for each sample would take seven times as long.
+ * A note that fades. `sine` and `cosine` belong to the phase of the next sample, and `step` to the phase's growth per
+ * sample. Each sample is computed from the previous one, because `Math.sin` and `Math.exp` would take seven times as
+ * long.
  */
 type Note = {
   from: number

@@ -50,8 +50,8 @@ export function tusCaller(url: string, key: string) {
       return Number(headers.get('upload-offset'))
     },
     /**
-     * Starts a PATCH request with the Content-Length `length`. Sends only `bytes` of its body, and leaves the
-     * connection open. `answer` resolves when the head of the response has arrived, or the connection is closed.
+     * Starts a PATCH request with the Content-Length `length`, but sends only `bytes`, and leaves the connection open.
+     * `answer` resolves when the head of the response has arrived, or the connection is closed.
      */
     begin(address: string, offset: number, length: number, bytes: string) {
       const { hostname, port, pathname } = new URL(address)

@@ -1,11 +1,11 @@
-// Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and stops the
-// program. The program has its own folder, and none of the test's environment variables. One test starts this file as a
-// script, in a process without a network: `whole-job.ts PLACE CLIP COMMAND…`.
+// Runs a whole job with a built program: an upload of a clip, the transcription, and its subtitles. The program has its
+// own folder, and none of the test's environment variables. As a script, this file is called as `whole-job.ts PLACE
+// CLIP COMMAND…`.
 
 export type WholeJob = {
   /**
-   * Times from the start of the program, in milliseconds, until it listens for requests (`listeningMs`), and until the
-   * job ends (`transcribedMs`).
+   * Times in milliseconds from the start of the program. `listeningMs` ends when the program listens for requests, and
+   * `transcribedMs` when the job ends.
    */
   listeningMs: number
   transcribedMs: number

@@ -48,8 +48,8 @@ export function compareWords(truth: readonly string[], heard: readonly string[])
 }
 
 /**
- * Compares the times of all correctly recognised words with the reference. `of` is the number of these words. `right`
- * is the number of words whose start and end are both at most `within` seconds wrong.
+ * Compares the word times with the reference. `of` is the number of correctly recognised words. `right` is the number
+ * of these words whose start and end are at most `within` seconds wrong.
  */
 export function compareTimes(truth: Truth, transcript: Transcript, within = 0.2) {
   const expected = truth.sentences.flatMap(each => each.words)

@@ -1,6 +1,5 @@
 // Tests that every declared error code, setting, limit, command, route and source file is used. Also tests that no room
-// (a folder or file directly in src) exports two types of the same name. Each rule is also tested on a sample that
-// breaks it.
+// (a folder or file directly in src) exports two types of the same name.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -154,12 +153,11 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if one of the files runs the given command of steno, such as `models pull`. The function searches arrays
- * and the arguments of calls. A command of one word must be an element of one of these lists. A command of two words
- * must be in one of these forms:
- * - one list has both words, one after the other, as in `['models', 'pull']`;
- * - one list has the first word before a spread, as in `['models', ...args]`, and another list of the file begins with
- * the second word, as in `['pull']`.
+ * Returns true if one of the files runs the given command of steno, such as `models pull`. The words of the command are
+ * searched in arrays and in the arguments of calls. A command of two words has one of these forms:
+ * - one array has both words, one after the other, as in `['models', 'pull']`;
+ * - one array has the first word before a spread, as in `['models', ...args]`, and another one begins with the second
+ * word, as in `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

@@ -1,6 +1,5 @@
-// Tests that paths in docs and comments exist, and that the README links all guides. Tests that the sample rate,
-// durations and sizes are defined only in the files that are meant for them. Each rule is also tested on a sample that
-// breaks it.
+// Tests that paths in docs and comments exist, and that the README links all guides. Also tests that the sample rate,
+// durations and sizes are defined only in the files that are meant for them.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -79,9 +78,8 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
 }
 
 /**
- * Returns the paths in a document, or in the comments of a source file, that do not exist in the project. A path begins
- * with `src/`, `test/`, `scripts/`, `models/` or `docs/`, or ends with `.ts`. Web addresses and paths in node_modules
- * are left out.
+ * Returns the paths in a document, or in the comments of a source file, that are missing in the project. A path begins
+ * with a folder such as `src/`, or ends with `.ts`. Web addresses and paths in node_modules are left out.
  */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')

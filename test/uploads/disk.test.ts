@@ -15,7 +15,7 @@ const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts')
 
 /**
  * Calls `receive` in a child process, with chunks of the given sizes. `out` has the result of the call and the number
- * of remaining files. `err` is the stderr of the process.
+ * of remaining files.
  */
 async function receiveInto(name: string, chunks: number[]): Promise<{ out: string; err: string }> {
   const folder = join(scratch, name)

@@ -1,5 +1,5 @@
-// Tests the pages of the web app with axe (a checker of accessibility), in both themes, on a phone and on a wide
-// screen. The content security policy stays on.
+// Tests the pages of the web app with axe (a checker of accessibility), in both themes and at two widths. The content
+// security policy stays on.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -92,8 +92,8 @@ const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
 ]
 
 const phone: Look = ['light', 390]
-// The pages are tested in the light theme on a phone, and in the dark theme on a wide screen. The colours do not depend
-// on the width. The other two combinations rarely show more errors, and are tested only with STENO_TEST_SLOW.
+// The light theme is tested on a phone, and the dark theme on a wide screen. The colours do not depend on the width, so
+// the other two combinations are tested only with STENO_TEST_SLOW.
 const moreLooks: Look[] = [
   ['dark', 1440],
   ...(process.env.STENO_TEST_SLOW

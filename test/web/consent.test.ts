@@ -44,8 +44,8 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   await page.getByRole('button', { name: 'Deny' }).click()
   await page.waitForURL(/\/callback\?error=access_denied&/)
 
-  // The browser does not send its session cookie with a request that another site starts. The service therefore makes
-  // the browser load the consent page again. The second request has the cookie.
+  // The browser sends no session cookie with a request that another site starts. The service therefore makes the
+  // browser load the consent page again, with the cookie.
   await page.goto(home)
   await page.getByText('Connect').click()
   await page.getByRole('button', { name: 'Allow' }).click()

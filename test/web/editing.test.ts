@@ -39,8 +39,8 @@ async function saved(page: Page): Promise<void> {
 }
 
 /**
- * Ends all sign-in sessions after the page has found that it cannot play the recording. A later request for the
- * recording would open the sign-in dialog, and the test would type into this dialog.
+ * Ends all sign-in sessions. Before that, the page must have requested the recording. A later request would open the
+ * sign-in dialog, and the test would type into this dialog.
  */
 async function endSessions(page: Page): Promise<void> {
   await page.getByText('Your browser cannot play this kind of recording.').waitFor()
@@ -338,7 +338,7 @@ seen('a speaker with a new name stays one speaker, also when another person give
   }
   await rename('Speaker 1', 'Ann')
   await saving(page, () => page.locator('.utterance').nth(0).fill('Said by Ann.'))
-  // A click on a name in the transcript moves the focus to the field for this name, and the page draws the list of
+  // A click on a name in the transcript moves the focus to the field for this name. The page then draws the list of
   // speakers again.
   await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()

@@ -103,8 +103,8 @@ test('no redirect leads to another scheme or into a network that is not allowed'
 
 test('plain http reaches only allowed networks, also after a redirect from https', async () => {
   const plain = await serve({ '/hook': socket => answer(socket, 200) })
-  // The name `public.test` has a public IP address, and all other names have the address of this machine. The sender
-  // refuses plain http to a public IP address before it connects.
+  // `public.test` has a public IP address, and all other names have the address of this machine. The sender refuses
+  // plain http to a public IP address before it connects.
   const publicName = async () => ['93.184.215.14']
   const secure = await serve(
     { '/hook': redirect('http://public.test/hook'), '/down': redirect(plain.url('/hook')) },

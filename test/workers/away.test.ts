@@ -1,6 +1,5 @@
 // Tests what happens to a job that only some workers can do, usually while these workers are silent. A test controls
-// the clock of the server, and usually sends the messages `hello` of the workers. It therefore decides how long a
-// worker is silent.
+// the server's clock and usually sends the workers' messages `hello`.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'

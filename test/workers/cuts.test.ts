@@ -1,5 +1,5 @@
-// Tests a network that breaks while a worker fetches media, or sends a large result to the server by HTTP. Also tests
-// media that are lost before a worker has fetched them.
+// Tests a network that breaks while a worker fetches media, or sends a large result by HTTP. Also tests media that are
+// lost before a worker has fetched them.
 
 import { expect } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Tests messages that a worker does not understand. An attacker with the credentials of another worker can send them by
-// JetStream. A request for the next message of a queue names a reply subject, for which JetStream checks no rights.
+// Tests messages that a worker does not understand. An attacker with the credentials of another worker can make
+// JetStream send them. JetStream does not check the attacker's rights for the reply subject of a request.
 
 import { expect } from 'bun:test'
 import { poolOf } from '../../src/workers/pools.ts'

@@ -1,6 +1,5 @@
-// Tests the server and its workers when NATS is unreachable, or the connection to it breaks. Also tests a NATS server
-// that has lost its data, that has no JetStream (its message store), or whose JetStream is full. Also tests a stream of
-// another program with the name of steno's stream.
+// Tests the server and its workers when NATS is unreachable, or has lost its data. Also tests NATS without JetStream
+// (its message store), with a full JetStream, and with another program's stream under steno's name.
 
 import { expect, spyOn } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -102,7 +101,7 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   proxy.close()
 })
 
-// For JetStream, the worker's request for a job from before the break is still valid.
+// JetStream still accepts the request for a job that the worker sent before the break.
 natsTest('after a short break of the connection, a job goes to the worker at once', async () => {
   const nats = await startNats()
   let [asked, connected] = [0, 0]
@@ -143,7 +142,7 @@ natsTest(
     await service.account('ana').transcribe()
     await engine.given(1)
     expect(lostAt).toBeGreaterThan(0)
-    // The limit is 30 s. The lease is one minute, so the job was not delivered again because of the lease.
+    // The limit of 30 s is shorter than the lease of one minute, so the lease did not cause the delivery.
     expect(performance.now() - lostAt).toBeLessThan(6 * limits.workerKeepMs)
     proxy.close()
   },

@@ -1,5 +1,5 @@
-// Tests that the server creates a missing stream or queue of JetStream (the message store of NATS) again while it is
-// connected. Also tests that it removes queues that no worker uses, and what happens to waiting jobs.
+// Tests that the server creates a missing stream or queue of JetStream (the message store of NATS) again. Also tests
+// that it removes unused queues, and what happens to waiting jobs.
 
 import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -26,8 +26,8 @@ const pool = poolOf(helloOf(['de']))
 const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
 
 /**
- * Opens a fleet. `queues` lists the names of its queues in alphabetical order. `block` creates an unsuitable queue with
- * the name of one of these queues, so that the server cannot create its own.
+ * Opens a fleet. `queues` lists the names of its queues in alphabetical order. `block` takes the name of one of these
+ * queues, so that the server cannot create its own.
  */
 async function open(cluster: string, claims?: Partial<Claims>) {
   const parts = await openFleet(nats.url, cluster, claims)

@@ -1,5 +1,5 @@
-// Tests that a test with nats-server leaves no process, even if its test runner is killed. Otherwise it leaves no
-// folder either. Each tested file runs in its own test runner. Also tests that a test uses only its own nats-server.
+// Tests that a test with nats-server leaves no process and no folder. If the test runner is killed, a folder may be
+// left. Also tests that a test uses only its own nats-server.
 
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,5 @@
-// Tests the subjects to which the server and JetStream send their answers. NATS does not check a worker's rights for
-// the reply subject of its request. The server and JetStream have more rights than a worker. nats-server has the
-// settings from docs/workers.md.
+// Tests the subjects to which the server and JetStream send their answers. The server and JetStream have more rights
+// than a worker. NATS does not check a worker's rights for the reply subject of its request.
 
 import { expect } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'

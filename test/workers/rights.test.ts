@@ -1,5 +1,5 @@
-// Tests what an attacker can do with a worker's stolen credentials, and which rights the server has. Also tests what a
-// worker with the rights of another name logs. nats-server has the settings from docs/workers.md.
+// Tests what an attacker can do with a worker's stolen credentials, and which rights the server has. nats-server has
+// the settings from docs/workers.md.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
