@@ -11,7 +11,7 @@ const { durationMsMin, durationMsMax } = defaults
 /** The timeout of a media test in milliseconds. It is long, because a busy machine delays child processes. */
 export const patienceMs = 60_000
 /**
- * Gives the media child process the normal priority. With its usual low priority, the tests take minutes on a busy
+ * The media child process runs with the normal priority. With its usual low priority, the tests take minutes on a busy
  * machine.
  */
 export const bounds = { priority: 0 }

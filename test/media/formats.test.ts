@@ -49,8 +49,8 @@ const amrFiles = [
  * is 8 in AMR-NB and 9 in AMR-WB.
  */
 function amrFrame(kind: number, bytes: number): Buffer {
-  // As the first byte of a frame, 0x54 means kind 10, which does not exist. A decoder that starts at a wrong byte
-  // therefore fails.
+  // 0x54 at the start of a frame means kind 10, which does not exist. A decoder that starts at a wrong byte therefore
+  // fails.
   return Buffer.alloc(bytes, 0x54).fill((kind << 3) | 4, 0, 1)
 }
 

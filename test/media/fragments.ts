@@ -4,8 +4,8 @@ import { box, moveIndex, numbers, rewrite } from './boxes.ts'
 
 export type Layout = {
   /**
-   * The place from which offsets of the sound data are counted: the start of the fragment, or the start of the file.
-   * `none`: the end of the previous fragment's data.
+   * The place from which offsets of the sound data are counted: the start of the fragment or of the file. `none`: the
+   * end of the previous fragment's data.
    */
   base?: 'fragment' | 'file' | 'none'
   /**
@@ -15,8 +15,8 @@ export type Layout = {
   /** The number of packet tables (boxes `trun`) in each fragment. */
   runs?: number
   /**
-   * The place of each packet's size and duration: the packet's entry in the fragment's table, the header of the
-   * fragment (`part`), or the description of the track.
+   * The place of each packet's size and duration. `packet`: the table of the fragment. `part`: the header of the
+   * fragment. `track`: the description of the track.
    */
   defaults?: 'packet' | 'part' | 'track'
   /** If true, the file has a box `sidx`, which lists the fragments. */

@@ -19,10 +19,7 @@ export type Outcome = {
 }
 
 const signal = new AbortController().signal
-/**
- * Limits far above the needs of a file of two seconds, even on a busy machine. A child process that reaches a limit
- * counts as hanging.
- */
+/** Limits far above the needs of a file of two seconds. A child process that reaches a limit counts as hanging. */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
 const { durationMsMin, durationMsMax } = defaults
 const media = openMedia({ durationMsMin, durationMsMax, bounds })

@@ -1,5 +1,5 @@
 // Tests long files. FFmpeg would read the list of all packets of an MP4, CAF or AVI file into memory. The media program
-// avoids this, and must give the same results. It must not keep large pictures and attachments in memory either.
+// avoids this, with the same results as FFmpeg. It must not keep large pictures and attachments in memory either.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -319,7 +319,7 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
 
 /**
  * Returns the peak memory of the media program up to its first samples, in bytes. The program writes into a named pipe,
- * of which only 32 KB are read. Its memory is measured while it waits for the full pipe.
+ * of which only 32 KB are read. Its memory is measured while the pipe is full.
  */
 async function peakAfterOpening(path: string): Promise<number> {
   const pipe = join(temporaryFolder(), 'samples')

@@ -1,5 +1,5 @@
 // Makes damaged copies of the media files in test/fixtures/media. The number of a copy is the seed of its random
-// damage, so the copy is the same on every machine.
+// damage.
 
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
@@ -11,8 +11,8 @@ import { mediaFixtures } from './fixtures.ts'
 export type Mutant = { name: string; bytes: Uint8Array }
 
 /**
- * Returns the damaged file with this number. Successive numbers have different file extensions. After each extension
- * has had one file, the next kind of damage follows.
+ * Returns the damaged file with this number. Successive numbers have different file extensions. When each extension has
+ * had a file, the next kind of damage follows.
  */
 export function mutant(number: number): Mutant {
   const random = seeded(number * 0x9e3779b1)

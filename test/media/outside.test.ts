@@ -104,8 +104,8 @@ function boxOf(type: string, body: Buffer): Buffer {
 }
 
 /**
- * Returns an alias record of QuickTime, which is a link to `path`. The record has a version, flags, 150 zeros for the
- * volume and the filename, and an entry with the path.
+ * Returns an alias record of QuickTime, which is a link to `path`. The record has 150 zeros in place of the volume and
+ * the filename, and then an entry with the path.
  */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`

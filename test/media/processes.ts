@@ -22,10 +22,7 @@ export function childrenOf(pid: number): number[] {
   }
 }
 
-/**
- * Returns a function that lists the child processes that this process has started since the call, zombies too. Child
- * processes from before the call are left out.
- */
+/** Returns a function that lists the child processes that this process has started since the call, zombies too. */
 export function watchChildren(): () => number[] {
   const earlier = new Set(childrenOf(process.pid))
   return () => childrenOf(process.pid).filter(child => !earlier.has(child))

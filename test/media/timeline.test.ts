@@ -311,8 +311,8 @@ describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) =
 })
 
 /**
- * Sends commands to the timeline, which decides when decoded sound is placed. Returns, for each span of sound, the
- * silence inserted before it and the sound cut from its start. All times are in seconds.
+ * Sends commands to the timeline, which places decoded sound in time. Returns, for each span of sound, the silence
+ * inserted before it and the sound cut from its start. All times are in seconds.
  */
 function placementsOf(commands: string[], clockRestarts = false): { lines: Line[]; end: number } {
   const input = Buffer.from(commands.map(command => `${command}\n`).join(''))

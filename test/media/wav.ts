@@ -10,7 +10,7 @@ const floatKind = Buffer.from('0300000000001000800000aa00389b71', 'hex')
 
 /**
  * Builds a WAV file. `mask` names the loudspeaker of each channel in Microsoft's extensible header. Without `mask`, the
- * file has the plain header, which names no loudspeakers.
+ * file has the plain header.
  */
 export function floatWav(channels: Float32Array[], mask?: number): Buffer {
   const [first = new Float32Array(0)] = channels

@@ -229,8 +229,8 @@ const refusals: Record<string, Refusal> = {
 
 test.each(Object.entries(refusals))('%s ends the download with a cause', async (_, [scene, code, cause]) => {
   const server = await serve({ '/a': scene })
-  // `stallMs` is short only where a stall is expected. On a busy machine, any server may answer late, and a short
-  // `stallMs` would count this delay as a stall.
+  // `stallMs` is short only where a stall is expected. On a busy machine, any server may answer late, which would count
+  // as a stall.
   const stallMs = `${cause}`.includes('stalled') ? 50 : 3000
   const failure = await failureOf(take(server.url('/a'), { bytesMax: 1_000_000, stallMs }))
   expect(failure).toMatchObject({ code, message: expect.stringMatching(cause) })
@@ -673,8 +673,8 @@ function body(type: string | undefined, content: string | Uint8Array): Scene {
 }
 
 /**
- * A correct server that supports range requests. It closes each connection at the offset that `until` returns. `nth` is
- * the number of the request, and `from` is the first requested byte.
+ * A correct server that supports range requests. It closes each connection at the offset that `until` returns. `nth`
+ * counts the requests, and `from` is the first requested byte.
  */
 function ranged(
   headers: Record<string, string>,

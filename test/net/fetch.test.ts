@@ -263,8 +263,8 @@ const bodies: Record<string, [Scene, string]> = {
 
 test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
   const server = await serve({ '/a': scene })
-  // `stallMs` is short only where a stall is expected. On a busy machine, any body may end late, and a short `stallMs`
-  // would count this delay as a stall.
+  // `stallMs` is short only where a stall is expected. On a busy machine, any body may end late, which would count as a
+  // stall.
   const stallMs = end === 'stalled' ? 100 : 10_000
   const result = await get(server.url('/a'), {}, { stallMs })
   expect(result).toMatchObject({ end })

@@ -81,10 +81,7 @@ async function filledFolder() {
   return { dataDir, document, existing }
 }
 
-/**
- * Replaces the parts of a response that differ between two processes: dates, new ids, request ids, signatures, and the
- * start time of the process (`created`).
- */
+/** Replaces the parts of a response that differ between two processes, such as dates and new ids. */
 function masked(answer: string, { ids }: Existing): string {
   return answer
     .replace(/^(Date|X-Request-Id): .*$/gim, '$1: -')

@@ -22,10 +22,7 @@ const mayBoot =
 /** The timeout of the container with systemd, in milliseconds. The whole test takes half a minute. */
 const boxMs = 240_000
 
-/**
- * The shell commands that run in the container with systemd. Each `echo` prints one result, which the test compares
- * with a line of `expected`.
- */
+/** The shell commands that run in the container with systemd. Each `echo` prints a line of `expected`. */
 const steps = `
   trap 'echo "failed: $BASH_COMMAND" >&2' ERR
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
@@ -71,8 +68,8 @@ const steps = `
 `
 
 /**
- * The expected output of the whole script. The last two lines come from the commands after `steps`. They start a second
- * service, and then remove the first one.
+ * The expected output of the whole script. The last two lines come from the commands after `steps`, which start a
+ * second service and remove the first one.
  */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600

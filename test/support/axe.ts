@@ -20,9 +20,8 @@ export async function setLook(page: Page, [colorScheme, width]: Look): Promise<v
 }
 
 /**
- * Returns a text for each accessibility fault of the page, and if the page is wider than the window. Each text begins
- * with `where`. axe runs in an isolated world, in which the content security policy does not apply. `resultTypes` keeps
- * the results small.
+ * Returns a text for each accessibility fault of the page, and one if the page is wider than the window. Each text
+ * begins with `where`. axe runs in an isolated world, in which the content security policy does not apply.
  */
 export async function findFaults(
   page: Page,

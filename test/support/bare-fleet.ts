@@ -39,9 +39,9 @@ export async function connect(nats: string, cluster: string) {
 }
 
 /**
- * Opens the fleet of a server with a lease of an hour and a clock that only `later` advances. `passGerman` passes the
- * job `job` in German to the fleet. If `worker` is given, this worker holds the job. `queued` lists the subjects of the
- * queued messages.
+ * Opens a fleet with a lease of an hour and a clock that only `later` advances. `passGerman` passes the job `job` in
+ * German to the fleet. If `worker` is given, this worker holds the job. `queued` lists the subjects of the queued
+ * messages.
  */
 export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {
   let now = 0

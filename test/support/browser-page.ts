@@ -177,8 +177,8 @@ export async function reader(
 }
 
 /**
- * A script that returns the text of the highlighted word. The script is a string, because the type check of the tests
- * does not know the browser's types.
+ * A script that returns the text of the highlighted word. It is a string, because the tests are compiled without the
+ * browser's types.
  */
 export const litWord = `[...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
   startContainer.data.slice(startOffset, endOffset)).join(' ')`

@@ -15,8 +15,8 @@ const hourMs = 60 * 60 * 1000
 let found: string | null = null
 
 /**
- * Returns the path of the executable for the present source code. Its name is a hash of the source code. If the
- * executable is missing, a child process compiles it.
+ * Returns the path of the executable for the present source code. If the executable is missing, a child process
+ * compiles it.
  */
 export function builtSource(): string {
   found ??= join(cache, hashOfSource())
@@ -39,8 +39,8 @@ function hashOfSource(): string {
 }
 
 /**
- * Replaces `import.meta.url` and `import.meta.dir` by the paths of the source files. In an executable, their values are
- * paths inside the executable. Also lets `selfCommand` start the executable.
+ * Replaces `import.meta.url` and `import.meta.dir` by the paths of the source files, because they are different in an
+ * executable. Also lets `selfCommand` start the executable.
  */
 const places: BunPlugin = {
   name: 'places of the source',
@@ -58,8 +58,8 @@ const places: BunPlugin = {
 
 async function compile(outfile: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
-  // Removes old executables, which have 124 MB each. Another test run may still need an executable of the last hour.
-  // The folder `native` with unpacked files is kept.
+  // Removes old executables of 124 MB. Another test run may still need an executable of the last hour. The folder
+  // `native` is kept.
   for (const name of readdirSync(cache)) {
     const path = join(cache, name)
     const stat = statSync(path, { throwIfNoEntry: false })

@@ -55,8 +55,8 @@ export type ClusterResult = {
 }
 
 /**
- * Runs a cluster until all jobs have ended, and then disposes `cleanup`, which ends all processes. After a timeout of
- * the test, this function is still running. A test must therefore dispose `cleanup` in `afterAll` too.
+ * Runs a cluster until all jobs have ended, and then disposes `cleanup`, which ends all processes. If the test times
+ * out, this function still runs. A test must therefore also dispose `cleanup` in `afterAll`.
  */
 export async function runCluster(
   options: ClusterOptions,
@@ -225,7 +225,7 @@ async function settleWebhooks(db: Db, hookUrl: string | null): Promise<void> {
 
 /**
  * Returns a message for each broken rule. Each of the `jobs` jobs must have completed with one transcript, and been
- * charged once. `told` lists the webhooks in the order of their arrival, or is null if none were requested.
+ * charged once. `told` lists the received webhooks in order, or is null if none were requested.
  */
 function brokenRules(db: Db, jobs: number, told: string[] | null): string[] {
   const rows = db.list<{ id: string; state: string; errorCode: string | null; money: string; texts: number }>(

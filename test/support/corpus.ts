@@ -27,8 +27,8 @@ export type ApiDocument = {
 }
 
 /**
- * The data on the server. The account of `key` has money, and the account of `poorKey` has none. `revokedKey` is
- * revoked. `ids` are job ids, which replace `{id}` in paths.
+ * The data on the server. The account of `key` has money, the account of `poorKey` has none, and `revokedKey` is
+ * revoked. `ids` replace `{id}` in paths.
  */
 export type Existing = {
   key: string
@@ -136,8 +136,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * The body of a sign-up that succeeds. No request has this body, because the password hashes would take a second of CPU
- * time. test/api/accounts.test.ts tests such a sign-up.
+ * The body of a sign-up that succeeds. No request has this body, because its password hashes would take a second of CPU
+ * time.
  */
 const signUp = JSON.stringify({ email: 'ana@example.org', password: 'long enough 1' })
 
@@ -171,8 +171,8 @@ function rankOf({ method }: CorpusRequest): number {
 }
 
 /**
- * Returns requests that must be sent in this order, because a response may depend on earlier requests. For example, an
- * Idempotency-Key is used a second time.
+ * Returns requests in a fixed order, because a response may depend on earlier requests. For example, an Idempotency-Key
+ * is used a second time.
  */
 function sequences({ key, poorKey, uploadPath }: Existing): CorpusRequest[] {
   const json = { Authorization: key, 'Content-Type': 'application/json' }

@@ -12,8 +12,8 @@ export const version = (
 const native = `runtimes/linux-${process.arch}/native`
 
 /**
- * A changed copy of a real library of 0.4 MB. The copy depends on libcudart.so.13, as the real provider does. No test
- * machine has libcudart.so.13.
+ * A changed copy of a real library of 0.4 MB. Like the real provider, it depends on libcudart.so.13, which no test
+ * machine has.
  */
 export const provider = readFileSync(join(dirname(carriedRuntime()), 'onnxruntime_binding.node'))
 const name = provider.indexOf('libonnxruntime.so.1\0')

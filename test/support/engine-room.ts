@@ -1,5 +1,5 @@
-// Shared values of the engine tests: ONNX Runtime, the paths of the pocket model (a small speech model for tests) and
-// its voice models, and the folder of short recordings.
+// Shared values of the engine tests: ONNX Runtime, the pocket model (a small speech model for tests), its voice models,
+// and short recordings.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -59,7 +59,7 @@ export function withCachePosition(model: Uint8Array): Uint8Array {
 
 /**
  * Rewrites the fields of a protobuf message, except fields with a number. `rewrite` gets the field number (`id`), the
- * content, and all bytes of the field (`whole`). It returns the new bytes.
+ * content, and all bytes of the field, and returns its new bytes.
  */
 function rewritten(
   message: Uint8Array,

@@ -1,5 +1,5 @@
-// Finds the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the browser in
-// the npm package @sparticuz/chromium. `bun test/support/find-browser.ts` unpacks the package if necessary.
+// Finds the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the one in the
+// npm package @sparticuz/chromium. `bun test/support/find-browser.ts` unpacks this package if necessary.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,7 @@ function browserPackage(): string {
 
 /**
  * Unpacks the npm package @sparticuz/chromium. Several test processes may do this at the same time, each in its own
- * folder. The first complete folder gets the name `folder`, so no process starts an incomplete browser.
+ * folder. Only a complete folder gets the name `folder`.
  */
 async function unpackInto(folder: string): Promise<void> {
   mkdirSync(browserFolder, { recursive: true })

@@ -9,8 +9,8 @@ const memory = '/dev/shm'
 const memoryBytesMin = 4 * 1024 ** 3
 
 /**
- * The folder for the folders of tests, in memory if possible. On a disk, a test of the service takes a fifth more CPU
- * time, and waits for each flush of the database.
+ * The folder in which tests make their folders, in memory if possible. On a disk, a test of the service takes a fifth
+ * more CPU time, and waits for each flush of the database.
  */
 export const scratch = hasRoomInMemory() ? memory : tmpdir()
 

@@ -1,5 +1,5 @@
 // Writes small framewise models for tests, which give tokens for each frame of sound. Each token is a tone with its own
-// frequency, and silence is the blank token. The files have the layouts of the published models.
+// frequency, and silence is the blank token.
 
 import { join } from 'node:path'
 import { Graph } from '../../src/engine/onnx/graph.ts'
@@ -64,7 +64,7 @@ function tokenLines(tokens: readonly string[]): string {
 
 /**
  * Writes a TDT model whose tokens last one frame of 80 ms each. The last token is the blank token. Only the blank token
- * can follow itself. The state of the decoder is the number of previous tokens.
+ * can follow itself.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))

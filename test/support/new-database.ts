@@ -12,7 +12,7 @@ let services = 0
 
 /**
  * Writes an empty database with all migrations into a data folder without a database. This saves a service 16 ms of CPU
- * time, and the wait for the disk. The first service of each process still applies all migrations.
+ * time, and the wait for the disk.
  */
 export function placeDatabase(dataDir: string): void {
   services += 1

@@ -1,8 +1,7 @@
 // Sets the environment of the tests, and of the programs that tests start.
 //
 // MIMALLOC_PURGE_DELAY is removed, so that the programs use memory as for a user. The tests have their own cache
-// folder, without the user's models and CUDA provider. The next run reuses unpacked files in this folder, but no models
-// and no CUDA provider.
+// folder, without the user's models and CUDA provider. Each run removes models and CUDA providers from this folder.
 
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

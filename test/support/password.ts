@@ -1,5 +1,5 @@
-// A password for accounts of tests, with a hash that costs little CPU time. Bun reads the cost from the stored hash, so
-// a sign-in costs little too.
+// A password for accounts of tests, whose hash costs little CPU time. A sign-in costs little too, because Bun reads the
+// cost from the hash.
 
 import { afterAll, beforeAll, spyOn } from 'bun:test'
 

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Returns the peak memory of this process in bytes. `process.resourceUsage` is no alternative, because its value
- * includes the peak memory of the parent process.
+ * Returns the peak memory of this process in bytes. The value of `process.resourceUsage` would include the peak memory
+ * of the parent process.
  */
 export function peakBytes(): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []

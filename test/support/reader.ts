@@ -1,5 +1,5 @@
 // Runs the commands in the documents, as a reader of the documents does. One server serves all documents, and each
-// document has its own folder and shell. Placeholders such as UPLOAD_ID get values from the output of earlier commands.
+// document has its own folder and shell. Earlier commands give placeholders such as UPLOAD_ID their values.
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,8 +26,8 @@ export async function startHome(folder: string): Promise<Home> {
     .map(word => `'${word}'`)
     .join(' ')
   writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
-  // Commands in the documents read the log by journalctl, but this server does not run under systemd. The script
-  // replaces journalctl and prints the log file of the server.
+  // Commands in the documents read the log by journalctl, but this server does not run under systemd. The script prints
+  // the server's log file instead.
   writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
   const server = Bun.spawn([...testedProgram(), 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: folder,
@@ -166,8 +166,8 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader
   if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)
-  // The documents use only `If-Match: "0"`, which means a transcript without edits. Earlier commands may have edited
-  // the transcript, so a new job is made.
+  // `If-Match: "0"` means a transcript without edits. Earlier commands may have edited the transcript, so a new job is
+  // made.
   if (command.includes('If-Match')) await reader.transcribe()
   if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
 }

@@ -17,8 +17,8 @@ export function testedProgram(): readonly string[] {
 }
 
 /**
- * Makes the built program at `path` unpack its embedded files into a folder next to the program. The servers of all
- * tests then use the same unpacked files.
+ * Makes the built program at `path` unpack its embedded files into a folder next to it, which the servers of all tests
+ * share.
  */
 export function shareUnpacked(path: string, dataDir: string): void {
   const native = join(dirname(path), 'native')

@@ -1,5 +1,5 @@
-// Starts a whole service for a test, with a real database, files and HTTP. In the test process, the test controls its
-// engine and its clock. If STENO_TEST_PROGRAM names a built program, this program runs in a process of its own.
+// Starts a whole service for a test, with a real database, files and HTTP. By default, it runs in the test process, and
+// the test controls its engine and clock. If STENO_TEST_PROGRAM names a built program, this program runs instead.
 
 import { afterAll, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -74,8 +74,8 @@ let isSteering = false
 export const sourceOnly = test.skipIf(namedProgram !== null)
 
 /**
- * A test that controls the engine, the clock or another part of the service. It never shares its service (see
- * `shareServices`). It is skipped if STENO_TEST_PROGRAM is set, because a built program cannot be controlled.
+ * A test that controls the engine, the clock or another part of the service. It never shares its service. It is skipped
+ * if STENO_TEST_PROGRAM is set, because a built program cannot be controlled.
  */
 export const steered = Object.assign(
   (title: string, run: () => unknown, ms?: number) => sourceOnly(title, steering(run), ms),
@@ -160,8 +160,8 @@ async function openShared({ started, dataDir, names }: Shared) {
 }
 
 /**
- * Starts a service, which stops at the end of the calling test, or of the file if no test is running. Returns a running
- * service if tests share one (see `shareServices`). A shared service stops at the end of the file.
+ * Starts a service, or returns a running one that tests share (see `shareServices`). A service that is not shared stops
+ * at the end of the calling test, or of the file if no test is running.
  */
 export async function startTestService({
   settings = {},
@@ -317,7 +317,7 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
     },
     /**
      * Waits until the status of the job is one of `statuses`. Throws if the job ends with another status. Polls the
-     * database, which takes much less CPU time than requests.
+     * database, because requests take much more CPU time.
      */
     async until(id: string, ...statuses: string[]) {
       const awaited = [...statuses, 'completed', 'failed']

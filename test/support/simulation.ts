@@ -103,13 +103,16 @@ class World {
   #pending: Operation[] = []
   #life: Life
   /**
-   * A connection with an open read transaction. It keeps SQLite from overwriting or removing the write-ahead log. The
-   * log therefore has all changes since the start of the simulation.
+   * A connection with an open read transaction, which keeps SQLite from overwriting or removing the write-ahead log.
+   * The log therefore has all changes since the start.
    */
   #reader: Database
   #lock: Database | null = null
   #flushes = 0
-  /** The content that the newest completed flush saved. After a simulated power cut, the service starts with it. */
+  /**
+   * The content that the newest completed flush saved. After a simulated power cut, the service starts with this
+   * content.
+   */
   #durable: Durable = { number: 0, logBytes: 0 }
   /** The length of the media file of each job, in seconds. */
   readonly #seconds = new Map<string, number>()
@@ -423,7 +426,7 @@ type JobFacts = {
   settled: number
 }
 
-/** Calls `work`. Ignores an error that refuses the request, and throws every other error. */
+/** Calls `work`. Ignores an error by which the service refuses the request, and throws every other error. */
 async function refusable(work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -1,5 +1,4 @@
-// Parses the source files of the project into syntax trees, and finds their imports. scripts/house.ts and the tests of
-// the style rules (test/tidy) use the trees.
+// Parses the source files of the project into syntax trees, and finds their imports, for the tests of the style rules.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -68,8 +68,8 @@ export function addTranscript(
 }
 
 /**
- * Runs all pending work on the search index: writes new entries, merges parts of the index, and purges deleted entries.
- * Returns how many pieces of work were done.
+ * Runs all pending work on the search index, and returns the number of pieces of work: new entries, merges, and purges
+ * of deleted entries.
  */
 export function completeIndex(db: Db): number {
   let pieces = 0

@@ -1,5 +1,5 @@
 // Runs a whole job with a built program: an upload of a clip, the transcription, and its subtitles. The program has its
-// own folder, and none of the test's environment variables. As a script, this file is called as `whole-job.ts PLACE
+// own folder, and none of the test's environment variables. This file can also run as a script: `whole-job.ts PLACE
 // CLIP COMMAND…`.
 
 export type WholeJob = {

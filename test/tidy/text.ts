@@ -79,7 +79,7 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
 
 /**
  * Returns the paths in a document, or in the comments of a source file, that are missing in the project. A path begins
- * with a folder such as `src/`, or ends with `.ts`. Web addresses and paths in node_modules are left out.
+ * with a folder such as `src/`, or ends with `.ts`.
  */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')

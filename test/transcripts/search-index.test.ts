@@ -103,8 +103,8 @@ test('a deleted text is nowhere in the files of the database', () => {
   expect(findTranscript(db, id)).toBeNull()
   expect(places(db, ana.id, 'zebrafish')).toEqual([])
   completeIndex(db)
-  // FTS5 does not store the first letters of a word that are also the first letters of the previous word. The test
-  // therefore also searches for the ends of words.
+  // FTS5 stores a word without the first letters that it shares with the previous word. The test therefore also
+  // searches for the ends of words.
   for (const text of ['flumphwort', 'umphwort', 'ebrafish', 'uizzically', 'ylophone2'])
     expect([text, isOnDisk(opened, text)]).toEqual([text, false])
   expect(db.find('select count(*) as rows from utterances')).toEqual({ rows: 2 })

@@ -42,8 +42,7 @@ const running = await ana.transcribe(speech(5))
 
 /**
  * The tested pages: the address, the heading for which the test waits, and sometimes a function that opens a part of
- * the page. The app draws a page again only if the path changes. The three views of one transcript are therefore not
- * next to each other.
+ * the page. The app draws a page again only if the path changes, so the views of one transcript are apart.
  */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/account', 'Sessions'],

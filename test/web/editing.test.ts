@@ -39,7 +39,7 @@ async function saved(page: Page): Promise<void> {
 }
 
 /**
- * Ends all sign-in sessions. Before that, the page must have requested the recording. A later request would open the
+ * Ends all sign-in sessions, but only after the page has requested the recording. A later request would open the
  * sign-in dialog, and the test would type into this dialog.
  */
 async function endSessions(page: Page): Promise<void> {
@@ -371,7 +371,7 @@ seen('a sentence that two pages changed is reported, and both texts are kept unt
   await dialog.getByRole('button', { name: 'Keep mine' }).click()
   await saved(other)
   expect((await textsOf(eva)).slice(0, 2)).toEqual(['No conflict here.', 'From the second page.'])
-  // An undo does not revert the sentence that another person has changed since then.
+  // An undo does not revert a sentence that another person has changed in the meantime.
   await editElsewhere(eva, 'From another person.')
   const undo = other.locator('.edit-bar').getByRole('button', { name: 'Undo' })
   await saving(other, () => undo.click())

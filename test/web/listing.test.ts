@@ -264,8 +264,8 @@ seen('the live page asks for a new sign-in when the session has ended, and goes 
   await page.getByText('You can close this page; the work goes on.').waitFor()
   await page.route('**/events', route => route.fulfill({ status: 401, body: '' }))
   service.db.run('delete from sessions where account_id = $id', { id: hana.id })
-  // When a hidden page is shown again, it opens its event stream again. The session has ended, so this request fails,
-  // and the page must ask for a new sign-in.
+  // A hidden page that is shown again opens its event stream again. The session has ended, so the page must ask for a
+  // new sign-in.
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()

@@ -1,4 +1,4 @@
-// Tests that a person can play a recording on the page of its transcript. The page scrolls to the spoken text.
+// Tests that a person can play a recording on the page of its transcript, and that the page scrolls to the spoken text.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -105,8 +105,8 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
   const jumpToEnd = `document.querySelector('video').currentTime = ${transcript.duration_seconds - 30}`
   await page.evaluate(jumpToEnd)
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
-  // The spoken sentence is still visible after a little scrolling. The page therefore has no button that leads back to
-  // it.
+  // After a little scrolling, the spoken sentence is still visible. The page therefore has no button that leads back to
+  // the sentence.
   await page.mouse.wheel(0, -20)
   await page.locator('.turn[aria-current]').waitFor()
   const back = page.getByRole('button', { name: 'Back to the spoken word' })
@@ -129,7 +129,7 @@ seen('silence is skipped when a person wants it, also after a first error of the
   const startedAt = performance.now()
   await page.getByRole('button', { name: 'Play', exact: true }).click()
   await reached(page, 20)
-  // Without the skipping of silence, 20 s of the recording take 6.7 s at three times the speed.
+  // At three times the speed, 20 s of the recording take 6.7 s if silence is not skipped.
   expect(performance.now() - startedAt).toBeLessThan(5000)
 })
 

@@ -46,8 +46,8 @@ seen(
 
     task.options.onSeconds(30)
     await page.getByText('Transcribing 50 %').waitFor()
-    // A screen reader reads each change of an element with the role `status` aloud. The progress must not have this
-    // role, because it changes every second.
+    // A screen reader reads each change of an element with the role `status` aloud. The progress, which changes every
+    // second, must not have this role.
     expect(await page.getByRole('status').first().textContent()).toBe('Being transcribed')
     const heard = { start: 0, end: 2, text: 'Guten Morgen.', speaker: null, confidence: 0.9, words: [] }
     task.options.onUtterances?.([heard], 0, 'en')
@@ -163,8 +163,8 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   await page.getByRole('link', { name: 'a.mp3' }).nth(2).waitFor()
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
   const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
-  // The page delays the DELETE request, so that a person can click Undo. When the person leaves the page, it sends the
-  // request at once.
+  // The page delays the DELETE request, so that a person can click Undo. It sends the request at once when the person
+  // leaves the page.
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
   expect((await dora.get('/v1/transcriptions')).body.items).toHaveLength(3)

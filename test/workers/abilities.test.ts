@@ -1,5 +1,5 @@
-// Tests which engine gets a job: the engine of the server, or the engine of a worker. In most tests, only one of them
-// can do the job. Each engine does one job at a time.
+// Tests which engine gets a job: the engine of the server, or the engine of a worker. In most tests, only one of the
+// two can do the job. Each engine does one job at a time.
 
 import { expect } from 'bun:test'
 import { steeredEngine } from '../support/engine.ts'

@@ -70,7 +70,7 @@ async function openStuck(cluster: string, claims?: Partial<Claims>) {
   return { ...parts, job }
 }
 
-/** Waits until a broken connection is open again. A request gets no answer before that. */
+/** Waits until a broken connection is open again. Earlier requests get no answer. */
 const untilOpen = (wire: NatsConnection) =>
   until(() =>
     wire.flush().then(

@@ -122,7 +122,7 @@ function processesIn(folder: string): string[] {
     .map(id => read(`/proc/${id}/cmdline`))
 }
 
-/** Returns the text of a file in `/proc`, or an empty text if the process has ended. */
+/** Returns the text of a file in `/proc`, or an empty text if the file cannot be read. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')
