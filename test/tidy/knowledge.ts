@@ -154,10 +154,10 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
 
 /**
  * Returns true if one of the files runs the given command of steno, such as `models pull`. The words of the command are
- * searched in arrays and in the arguments of calls. A command of two words has one of these forms:
- * - one array has both words, one after the other, as in `['models', 'pull']`;
- * - one array has the first word before a spread, as in `['models', ...args]`, and another one begins with the second
- * word, as in `['pull']`.
+ * searched in lists: arrays, and the arguments of calls. A command of two words has one of these forms:
+ * - one list has both words, one after the other, as in `['models', 'pull']`;
+ * - one list has the first word before a spread, as in `['models', ...args]`, and another list begins with the second
+ *   word, as in `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')
