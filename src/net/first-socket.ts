@@ -5,9 +5,8 @@ import { limits } from '../limits.ts'
 import { beforeStop } from './before-stop.ts'
 
 /**
- * Connects to the addresses by the Happy Eyeballs algorithm (RFC 8305): when one attempt fails or is slow, the next
- * address is tried too. Returns the first socket that connects. Returns null if no socket connects, or if `stop` is
- * aborted first.
+ * Connects by the Happy Eyeballs algorithm (RFC 8305). If one attempt fails or is slow, the next address is tried too.
+ * Returns the first socket that connects. Returns null if no socket connects, or after `stop` is aborted.
  */
 export async function firstToConnect(
   addresses: string[],

@@ -1,15 +1,11 @@
-// A client of the model hub (Hugging Face), or of a mirror with the same API. A steno server is such a mirror for its
-// workers.
+// A client of the model hub (Hugging Face) or of a mirror. A steno server is a mirror for its workers.
 
 import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './source.ts'
 
 export type Hub = {
   /** The base URL of the hub: `https://huggingface.co`, the value of HF_ENDPOINT, or a URL of a steno server. */
   endpoint: string
-  /**
-   * The access token for the hub: the value of HF_TOKEN, or the token that a steno server has given to a worker. Null
-   * if there is no token.
-   */
+  /** The access token for the hub, for example the value of HF_TOKEN. Null if there is no token. */
   token: string | null
 }
 
@@ -30,7 +26,7 @@ export function hubFrom(environment: Record<string, string | undefined>): Hub {
   }
 }
 
-/** Returns the hash of the commit to which a branch or a tag of the repository points. */
+/** Returns the hash of the commit that a branch or a tag of the repository names. */
 export async function findRevision(
   hub: Hub,
   repository: string,
@@ -82,8 +78,7 @@ export function openFile(
 function requestOf({ token }: Hub, signal: AbortSignal): SourceRequest {
   return {
     signal,
-    // The hub publishes the sizes and hashes of the uncompressed files, so the body of the response must not be
-    // compressed.
+    // The hub publishes sizes and hashes of uncompressed files, so the response must not be compressed.
     headers: { 'Accept-Encoding': 'identity', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     signInHint: 'a token in HF_TOKEN may be needed',
     unreachableHint: 'HF_ENDPOINT names a mirror, or copy the folder of the model from a machine that has it',

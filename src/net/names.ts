@@ -1,6 +1,5 @@
-// Resolves host names by queries that run on the event loop. The system function getaddrinfo would occupy a thread of
-// the thread pool until a name server answers. Writing files needs the same small thread pool, so a few name servers
-// that never answer could block every upload.
+// Resolves host names by queries on the event loop. The system function getaddrinfo would occupy a thread of the thread
+// pool during each query. File writes need the same threads, so a few slow name servers could block all uploads.
 
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
@@ -23,14 +22,13 @@ export type NameOptions = {
 
 /**
  * Finds the IP addresses of a host name. If many look-ups wait, the accounts take turns. All look-ups without an
- * `accountId` wait as if they came from one account.
+ * `accountId` count as one account.
  */
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
- * Returns a function that finds the IP addresses of a host name: first in the hosts file, then at the name servers. If
- * many look-ups wait, the accounts take turns, so that no account can block the others. If an account asks for the same
- * name several times at once, the name is looked up only once.
+ * Returns a function that looks up a host name first in the hosts file, then at the name servers. If many look-ups
+ * wait, the accounts take turns. Simultaneous look-ups of one name by one account share one query.
  */
 export function openNames({
   servers,
@@ -61,8 +59,8 @@ export function openNames({
 }
 
 /**
- * A negative cache: it remembers for `unknownNameMs` that no address was found for a host name, even if the reason was
- * that no name server answered. When the cache is full, the oldest name is removed.
+ * A negative cache: it remembers for `unknownNameMs` that a look-up found no address. This includes look-ups that no
+ * name server answered. When the cache is full, the oldest name is removed.
  */
 function openUnknown(now: () => number): { add(name: string): void; has(name: string): boolean } {
   const untilMs = new Map<string, number>()
@@ -78,8 +76,8 @@ function openUnknown(now: () => number): { add(name: string): void; has(name: st
 }
 
 /**
- * Asks the name servers for the addresses of a host name. Returns an empty list if the name servers do not know the
- * name, or if no name server answers in time.
+ * Asks the name servers for the addresses of a host name. Returns an empty list if they know no address, or if none of
+ * them answers in time.
  */
 async function ask(name: string, servers: string[] | undefined): Promise<string[]> {
   const resolver = new Resolver({ timeout: limits.resolveTryMs, tries: limits.resolveTriesMax })
@@ -90,8 +88,8 @@ async function ask(name: string, servers: string[] | undefined): Promise<string[
     resolver.resolve6(name).catch(() => []),
   ])
   clearTimeout(late)
-  // IPv4 and IPv6 addresses alternate in the result, because the caller tries only the first few addresses. The machine
-  // may support only IPv4 or only IPv6, so addresses of both kinds must be among the first ones.
+  // IPv4 and IPv6 addresses alternate. The caller tries only the first addresses, and the machine may support only one
+  // kind.
   const longer = Math.max(four.length, six.length)
   return Array.from({ length: longer }, (_, at) => [four[at], six[at]])
     .flat()
@@ -106,7 +104,7 @@ function localAddresses(name: string, hostsFile: string): string[] {
   return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : []
 }
 
-/** Reads the entries of the hosts file. The file is read again at each call, because the operator may change it. */
+/** Reads the entries of the hosts file. Each call reads the file again, because the operator may change it. */
 function readHosts(path: string): { address: string; names: string[] }[] {
   return textOf(path)
     .split('\n')

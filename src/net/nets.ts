@@ -1,5 +1,5 @@
-// Parses lists of networks as operators write them, such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`. Also converts
-// an IP address to its normal form.
+// Parses lists of networks such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`. Also converts an IP address to its
+// normal form.
 
 import { BlockList, isIP } from 'node:net'
 
@@ -26,9 +26,8 @@ export function parseNets(text: string): Nets | null {
 }
 
 /**
- * Returns the normal form of an IP address. A zone such as `%eth0` is removed, and an IPv4-mapped IPv6 address such as
- * `::ffff:192.0.2.7` becomes the IPv4 address. A socket that accepts both IPv4 and IPv6 reports IPv4 addresses in this
- * mapped form.
+ * Returns the normal form of an IP address. Removes a zone such as `%eth0`. Converts an IPv4-mapped IPv6 address such
+ * as `::ffff:192.0.2.7` to IPv4: a dual-stack socket reports IPv4 addresses in this form.
  */
 export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
@@ -40,7 +39,7 @@ export function plainAddress(address: string): string {
 
 /**
  * Returns the eight 16-bit groups of a valid IPv6 address. The URL parser first converts the address to its shortest
- * form, which is then divided into groups.
+ * form.
  */
 export function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)

@@ -1,5 +1,4 @@
-// A client of the public NuGet server or of a mirror. It finds the download URL, the size and the hash of a package,
-// and downloads the package.
+// A client of the public NuGet server or of a mirror. Finds and downloads a package.
 
 import { get, getFrom, SourceError, type Transfer } from './source.ts'
 

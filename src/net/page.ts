@@ -1,5 +1,5 @@
-// Recognises a web page that was downloaded in place of a media file. The check uses the first bytes of the download.
-// The Content-Type is only an additional hint.
+// Recognises a web page that was downloaded in place of a media file. The check uses the first bytes. The Content-Type
+// is only a hint.
 
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -15,9 +15,8 @@ export type PageFilter = {
 }
 
 /**
- * Opens a filter that holds back the first bytes of a response's body. When `sniffBytes` bytes, or all bytes, have
- * arrived and are not the start of a web page, the filter passes all bytes to `write`. If they are the start of a web
- * page, the filter throws a JobFailure when `pageBytesMax` bytes, or all bytes, have arrived.
+ * Opens a filter that holds back the first `sniffBytes` bytes of a response's body. If these bytes do not start a web
+ * page, the filter passes all bytes to `write`. Otherwise, it throws a JobFailure after up to `pageBytesMax` bytes.
  */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()
@@ -54,10 +53,7 @@ export function passEverything(write: (bytes: Uint8Array) => Promise<void>): Pag
   return { push: write, end: async () => {}, refusePage: () => {} }
 }
 
-/**
- * Matches a tag by which a text is recognised as HTML, at the start of the text. White space, `/` or `>` must follow
- * the name of the tag.
- */
+/** Matches an HTML tag at the start of the text. White space, `/` or `>` must follow the name of the tag. */
 const tags =
   /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
 const prologue = /^(?:\s+|<!--[\s\S]*?(?:-->|$)|<\?xml[\s\S]*?(?:\?>|$))+/
@@ -74,8 +70,8 @@ function asksForPassword(page: Uint8Array): boolean {
 }
 
 /**
- * Decodes bytes to text. Returns null for binary data: bytes without a byte order mark of UTF-16, and with a control
- * character that no text contains. The first bytes of a media file almost always contain such a character.
+ * Decodes bytes to text. Returns null for binary data: bytes with a control character that does not occur in text.
+ * Bytes with a byte order mark of UTF-16 are always text.
  */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)

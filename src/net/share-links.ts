@@ -1,25 +1,23 @@
-// Converts share links of cloud storage to the direct URL of the shared file. The share link itself leads to a web page
-// that shows the file.
+// Converts share links of cloud storage to direct URLs of the shared files. The share link itself leads to a web page.
 
 export type NoFile = 'folder' | 'own-app'
 type Row = {
   host: RegExp
   path?: RegExp
   /**
-   * Converts a share link. Returns the direct URL of the file, or the reason why the link has no direct URL. Returns
-   * null if the link must stay as it is.
+   * Returns the direct URL of the file, or the reason why there is none. Returns null if the link must stay as it is.
    */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }
 
 const rows: Row[] = [
-  // Dropbox: a path with /s/ or /scl/fi/ leads to a file. A path with /sh/ or /scl/fo/ leads to a folder, or to a file
-  // in the folder if the path also has the name of the file.
+  // Dropbox: /s/ and /scl/fi/ lead to a file. /sh/ and /scl/fo/ lead to a folder. If the name of a file follows, they
+  // lead to this file in the folder.
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(s|scl\/fi)\/./, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
 
-  // Google Drive: `confirm=t` skips the page that warns that a file is too large for the virus scan.
+  // Google Drive: `confirm=t` skips the warning that a file is too large for the virus scan.
   {
     host: /^(drive|docs)\.google\.com$/,
     path: /^(?:\/u\/\d+)?\/file\/(?:u\/\d+\/)?d\/([\w-]+)/,
@@ -93,8 +91,8 @@ const rows: Row[] = [
 ]
 
 /**
- * Returns the direct URL of the file if `url` is a known share link. If `url` is a share link that leads to no file,
- * returns the reason. Returns any other URL unchanged.
+ * Returns the direct URL of the file if `url` is a known share link. Returns the reason if the share link leads to no
+ * file. Returns any other URL unchanged.
  */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {

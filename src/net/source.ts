@@ -1,12 +1,12 @@
-// Sends requests to servers that the operator chose, such as the model hub (Hugging Face) or a mirror of NuGet. Such a
-// server may have a private address, so its address is not checked. Requests to URLs that callers supply must use
-// net/fetch.ts instead, which checks the address.
+// Sends requests to servers that the operator chose, such as the model hub (Hugging Face) or a NuGet mirror. The
+// addresses of these servers are not checked, because they may be private. Requests to URLs of callers must use
+// net/fetch.ts, which checks the address.
 
 import { reasonOf } from '../base/reason.ts'
 
 /**
- * The error when a server cannot be reached, refuses a request, or violates the protocol. `status` is the status of the
- * response. It is null if there was no response, or if the response itself was no error.
+ * The error when a server cannot be reached, refuses a request, or violates the protocol. `status` is the status of an
+ * error response, or null if there was no such response.
  */
 export class SourceError extends Error {
   constructor(
@@ -21,11 +21,11 @@ export type SourceRequest = {
   signal: AbortSignal
   headers?: Record<string, string>
   /**
-   * A hint for the operator, for example that a token may be missing. The hint is added to the error message if the
-   * response has the status 401 or 403.
+   * A hint for the operator, for example that a token may be missing. The error message includes this hint after the
+   * status 401 or 403.
    */
   signInHint?: string
-  /** A hint for the operator that is added to the error message if the server cannot be reached. */
+  /** A hint for the operator in the error message if the server cannot be reached. */
   unreachableHint?: string
 }
 
@@ -38,8 +38,8 @@ export type Transfer = {
 }
 
 /**
- * Sends a GET request, and returns the response. Rejects with a SourceError if the server cannot be reached, or if the
- * status is not 2xx. If the signal is aborted, rejects with the reason of the signal.
+ * Sends a GET request, and returns the response. Rejects with a SourceError if the server cannot be reached or the
+ * status is not 2xx. Rejects with the reason of the signal if the signal is aborted.
  */
 export async function get(
   address: string,
@@ -73,8 +73,7 @@ export async function getFrom(
 
 /**
  * Sends JSON by a PUT request, and returns the JSON of the response. Rejects with a SourceError if the server cannot be
- * reached, or if the status is not 2xx. Also rejects if the body of the response is not JSON. If the signal is aborted,
- * rejects with the reason of the signal.
+ * reached or the status is not 2xx. Also rejects if the response is not JSON, or if the signal is aborted.
  */
 export async function putJson(
   address: string,
@@ -93,15 +92,12 @@ export async function putJson(
   return await answer.json()
 }
 
-/**
- * Sends a GET request, and returns the JSON of the response. Rejects in the same cases as `get`, and if the body of the
- * response is not JSON.
- */
+/** Sends a GET request, and returns the JSON of the response. Rejects like `get`, or if the response is not JSON. */
 export async function getJson(address: string, request: SourceRequest): Promise<unknown> {
   return await (await get(address, request)).json()
 }
 
-/** Returns the size of the whole file. The Content-Length of a part of a file, which has the status 206, is not used. */
+/** Returns the size of the whole file. With the status 206, the Content-Length is only the size of a part. */
 function totalOf({ status, headers }: Response): number | null {
   const [, total] = /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
   const text = total ?? (status === 206 ? null : headers.get('content-length'))
