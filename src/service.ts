@@ -1,5 +1,4 @@
-// The service. `startService` opens the parts of the service one after the other. `close` closes the parts in reverse
-// order. Tests replace some of the parts.
+// The service. `startService` opens the parts of the service one after the other. `close` closes them in reverse order.
 
 import { requireSecret } from './accounts/signing-secret.ts'
 import { openBaseUrl } from './api/base-url.ts'
@@ -21,7 +20,7 @@ import { type Sweeper, startSweeps } from './sweeps.ts'
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
 
 export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
-  // If opening one part of the service fails, all parts that were opened before are closed.
+  // If opening a part of the service fails, all parts opened before are closed.
   await using opened = new AsyncDisposableStack()
   makeDataDir(config.dataDir)
   makeMediaFolders(config.dataDir)
@@ -29,7 +28,7 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   const standby = await joinPair(config, parts)
   if (standby) opened.defer(() => standby.close())
 
-  // The port of the server. If the configured port is 0, the real port is stored here as soon as the server listens.
+  // The port of the server. If the configured port is 0, the real port is stored here once the server listens.
   let { port } = config
   const listening = () => listeningUrl({ host: config.host, port })
   const service = openParts(config, parts, {
@@ -68,8 +67,8 @@ async function joinPair(
   }: Partial<Parts>,
 ): Promise<Standby | null> {
   if (folder === null) return null
-  // Unpacking may take seconds, so it is done before this server can take the lease. A server that takes over can then
-  // serve at once, and a server that cannot unpack its files never takes the lease.
+  // Unpacking may take seconds. It happens before this server takes the lease, because a server with the lease must
+  // serve at once.
   await unpackCarried()
   const requireOwn = () => requireUsable(dataDir)
   const options = { monotonic, onWait: onStandby, onLost: endAtOnce, requireOwn }
@@ -77,9 +76,8 @@ async function joinPair(
 }
 
 /**
- * Throws if the server cannot use the database of the data folder: the database is damaged, a newer program made it, or
- * the file secret.key that the database needs is missing. Changes nothing. Reads only the first pages of the database,
- * so damage in other pages is not found.
+ * Throws if the server cannot use the database of the data folder. Causes are damage, a newer program, or a missing
+ * secret.key. Reads only the first pages of the database, so other damage is not found.
  */
 function requireUsable(dataDir: string): void {
   if (!hasDatabase(dataDir)) return
@@ -88,8 +86,8 @@ function requireUsable(dataDir: string): void {
 }
 
 /**
- * Listens on the configured address. If the address cannot be used, throws an error that names the address and, for a
- * known cause, the setting to change.
+ * Listens on the configured address. Throws an error if the address cannot be used. For a known cause, the error names
+ * the setting to change.
  */
 function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
   try {
@@ -111,7 +109,7 @@ const listenProblems: Record<string, string> = {
 
 /**
  * Stops accepting connections. Running requests may continue for `stopGraceMs`, but uploads only while their bytes
- * arrive. Requests that still run after this time are aborted.
+ * arrive. After this time, the remaining requests are aborted.
  */
 async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Service): Promise<void> {
   uploads.hurry()
@@ -119,7 +117,6 @@ async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Servic
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])
   await server.stop(true)
-  // The hook that logs a request runs one turn of the event loop after the response. So this function waits for one
-  // more turn.
+  // Waits for one turn of the event loop: the hook that logs a request runs one turn after the response.
   await new Promise(resolve => setImmediate(resolve))
 }

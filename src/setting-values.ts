@@ -1,4 +1,4 @@
-// The parsers for the values of settings. A parser throws an InvalidValue for a value that it does not accept.
+// Parsers for the values of settings. A parser throws an InvalidValue for an invalid value.
 
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -77,10 +77,7 @@ export function duration(given: string): number {
   return ms
 }
 
-/**
- * The maximum time of a JavaScript timer, in milliseconds: about 25 days. A timer with a longer time would fire after a
- * millisecond.
- */
+/** The maximum time of a JavaScript timer: about 25 days. A timer with a longer time would fire after a millisecond. */
 const timerMsMax = 2 ** 31 - 1
 
 /** Parses a duration for a timer. A duration above `timerMsMax` is lowered to `timerMsMax`. */
@@ -98,8 +95,8 @@ export function durationOrForever(given: string): number | null {
 }
 
 /**
- * Parses an idle timeout from 1 s to 251 s, rounded up to whole seconds. Bun takes whole seconds, at most 255, and the
- * server sets Bun's timeout 4 s longer than this result (src/api/idle-timeout.ts says why).
+ * Parses an idle timeout from 1 s to 251 s, and rounds it up to whole seconds. The server sets Bun's timeout 4 s longer
+ * (see src/api/idle-timeout.ts), and Bun allows at most 255 s.
  */
 export function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0
@@ -139,7 +136,7 @@ export function natsAddress(given: string): string {
   const fits = urls.every(url => url !== null && /^(nats|tls):$/.test(url.protocol) && url.host !== '')
   if (!first || !fits)
     throw new InvalidValue('nats://HOST:PORT or tls://HOST:PORT is needed, several with commas')
-  // The client of NATS uses TLS for all addresses or for none, and signs in with the same user everywhere.
+  // The NATS client uses TLS for all addresses or for none. It signs in with the same user everywhere.
   const userOf = ({ username, password }: URL) => `${username}:${password}`
   const isMixed = urls.some(
     url => url?.protocol !== first.protocol || (url.username !== '' && userOf(url) !== userOf(first)),

@@ -1,6 +1,4 @@
 // The sweeps (periodic tasks) of the server, and their intervals. A sweep may run at any time and any number of times.
-// The order of the sweeps has no effect, with one exception: the sweep that empties the write-ahead log must run after
-// the others.
 
 import { Cron } from 'croner'
 import { purgeClients } from './accounts/client.ts'
@@ -39,19 +37,19 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'write the list of workers': ({ db, fleet }) => fleet?.save(db),
     'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
-    // The record of an expired upload is kept in the database for `deletedRetentionMs`, like a deleted job. During this
-    // time, a caller that uses the upload gets the error UPLOAD_EXPIRED.
+    // The database keeps an expired upload for `deletedRetentionMs`. During this time, a caller that uses the upload
+    // gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config, uploads }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs, sending: uploads.sending() }),
-    // This sweep must be the last one. The earlier sweeps delete texts from the database. Without this sweep, the
-    // deleted texts would stay in the file of the write-ahead log.
+    // This sweep must be the last one. Texts that the earlier sweeps delete would otherwise stay in the file of the
+    // write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
-  /** Sweeps that run every minute, because the rate limits count requests in a window of one minute. */
+  /** Sweeps that run every minute. The rate limits count requests in a window of one minute. */
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  /** Sweeps that run every hour. It does no harm if the data that they remove stay an hour longer. */
+  /** Sweeps that run every hour. The data that they remove may stay an hour longer. */
   hour: {
     'purge verification links': ({ db }) => purgeVerifications(db),
     'purge sessions': ({ db }) => purgeSessions(db),
@@ -66,8 +64,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
 
 export type Sweeper = {
   /**
-   * Runs every sweep (a periodic task of the server) once, immediately. If the database is locked during a sweep,
-   * leaves out the later sweeps of the same interval.
+   * Runs every sweep (periodic task) once, immediately. If the database is locked during a sweep, skips the later
+   * sweeps of the same interval.
    */
   run(): void
   stop(): void
@@ -75,9 +73,8 @@ export type Sweeper = {
 
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
-  // Sweeps are the periodic tasks of the server. A plain timer starts the sweeps in `sweepEvery`, because
-  // STENO_SWEEP_EVERY may be shorter than a second. The library croner starts all other sweeps. It supports only whole
-  // seconds.
+  // A plain timer starts the sweeps (periodic tasks) in `sweepEvery`, because STENO_SWEEP_EVERY may be shorter than a
+  // second. The library croner supports only whole seconds.
   const timer = setInterval(() => run(service, sweeps.sweepEvery), service.config.sweepEveryMs).unref()
   const crons = [
     new Cron('* * * * *', options, () => run(service, sweeps.minute)),
@@ -100,7 +97,7 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The database is locked, so most later sweeps of the same interval would fail too. They do not run this time.
+      // The database is locked. Most later sweeps of this interval would fail too, so they do not run this time.
       if (refusalOf(error) === 'busy') return
     }
   }

@@ -12,17 +12,14 @@ import { readRemembered } from '../workers/listing.ts'
 import type { Fleet } from '../workers/open.ts'
 
 /**
- * The module that opens the fleet: an engine that passes jobs to the workers on other machines. The module is loaded
- * only if STENO_NATS is set. If STENO_NATS is not set, this value is null.
+ * The module that opens the fleet: an engine that passes jobs to workers on other machines. Null if STENO_NATS is not
+ * set.
  */
 export type Workers = typeof import('../workers/open.ts') | null
 
 type Needed = Pick<Service, 'db' | 'secrets' | 'metrics'>
 
-/**
- * Opens the engines. A test may pass the engine `given`, which replaces the engine processes on this machine. Outside
- * tests, `given` is undefined.
- */
+/** Opens the engines. In tests, the engine `given` replaces the engine processes on this machine. */
 export function openEngines(
   config: Config,
   workers: Workers,

@@ -1,5 +1,5 @@
-// Opens three parts of the service: the runner of the jobs, the live jobs (which notify listeners when a job changes),
-// and the sender of webhooks.
+// Opens three parts of the service: the job runner, the live jobs and the webhook sender. The live jobs notify
+// listeners when a job changes.
 
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'

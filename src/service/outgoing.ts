@@ -1,5 +1,5 @@
-// The requests that the service sends to other machines for an account: downloads and webhooks. These requests reach
-// only the public internet and the networks in STENO_ALLOW_NETS.
+// The requests to other machines for an account: downloads and webhooks. They reach only the public internet and the
+// networks in STENO_ALLOW_NETS.
 
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
@@ -15,7 +15,7 @@ export type Outgoing = Pick<Service, 'deliver' | 'checkWebhookUrl'> & { download
 
 /**
  * Returns the functions that open connections to other hosts. Each account has its own queue of DNS look-ups, so one
- * account cannot delay the look-ups of another account. In tests, `resolve` replaces the DNS look-ups.
+ * account cannot delay another one. In tests, `resolve` replaces the DNS look-ups.
  */
 export function openOutgoing(
   config: Config,

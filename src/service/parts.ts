@@ -26,21 +26,21 @@ import { openEngines, type Workers } from './engines.ts'
 import { type Own, openJobs } from './jobs.ts'
 import { openOutgoing } from './outgoing.ts'
 
-/** The parts of the service that a caller of `startService` can replace. Most of them are for tests. */
+/** The parts of the service that a caller of `startService` can replace, mostly for tests. */
 export type Parts = {
   engine: Engine
   media: Media
   pause: Pause
   /** The wall clock, in milliseconds since 1970. */
   clock: Clock
-  /** A monotonic clock, in milliseconds. Only the difference between two times of this clock has a meaning. */
+  /** A monotonic clock, in milliseconds. Only the difference between two of its times has a meaning. */
   monotonic: Clock
   resolve: Resolve
   /** Called if this server must wait because the other server of a pair may be serving. */
   onStandby: () => void
   /**
-   * Ends the process at once. Called when the other server of a pair may have started to serve. Only one server of a
-   * pair may write to its database.
+   * Ends the process at once. Called when the other server of a pair may have started to serve. Only one server may
+   * write to the database.
    */
   endAtOnce: () => void
   makePrint: MakePrint
@@ -50,7 +50,7 @@ type Given = {
   baseUrl: BaseUrl
   workers: Workers
   standby: Standby | null
-  /** The parts of the service that are open. These parts are closed together with the service. */
+  /** The open parts of the service. They are closed together with the service. */
   opened: AsyncDisposableStack
 }
 
@@ -96,16 +96,16 @@ export function openParts(
 type Clocks = { clock: Clock; monotonic: Clock; standby: Standby | null }
 
 function openDatabase({ dataDir, sweepEveryMs }: Config, { clock, monotonic, standby }: Clocks): Db {
-  // This clock loses time if it is not read at least once every `stepMsMax`. The sweeps (periodic tasks of the service)
-  // read the clock. `stepMsMax` is twice the interval of the sweeps, so the clock loses no time if a sweep is late.
+  // This clock loses time if it is not read at least once every `stepMsMax`. The periodic sweeps read the clock. Twice
+  // their interval leaves time for a sweep that is late.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * sweepEveryMs })
   const onWrite = standby && { onWrite: standby.check }
   return openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs, ...onWrite })
 }
 
 /**
- * Opens the file secret.key of the data folder. Logs an error if this file cannot decrypt the signing secret of the
- * newest key in the database.
+ * Opens the file secret.key of the data folder. Logs an error if it cannot decrypt the signing secret of the newest API
+ * key.
  */
 function openOwnSecrets(db: Db, { dataDir }: Config): Secrets {
   const secrets = openSecretsOf(db, dataDir)
