@@ -63,8 +63,8 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
 }
 
 /**
- * Extends each cue of zero length to `cueVisibleMsMin` milliseconds, because video players skip a cue of zero length.
- * If the next cue of the same speaker starts later, but inside the extended cue, the extended cue ends at this start.
+ * Extends each cue of zero length to `cueVisibleMsMin`, because video players skip such a cue. An extended cue ends
+ * early if the same speaker's next cue starts.
  */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()

@@ -7,15 +7,14 @@ import type { IndexedJob } from './utterance-id.ts'
 import { utterancesMax } from './utterance-id.ts'
 
 /**
- * A job whose stored utterances must be removed. `part` is the number of the part of the search index that contains
- * these utterances. `part` is null if the job was not completed, because its utterances are then not in the index.
+ * A job whose stored utterances must be removed. `part` is the part of the search index that contains them. `part` is
+ * null if the job was not completed: its utterances are then not in the index.
  */
 type DeletedJob = IndexedJob & { part: number | null }
 
 /**
- * Deletes a transcript: its head (the fields without the utterances), and a limited number of its utterances. Callers
- * cannot read a transcript without a head. The other utterances are removed later, by the function `writeIndexPiece`,
- * which also updates the search index.
+ * Deletes the head of a transcript (all fields except the utterances), and a limited number of utterances. Callers can
+ * no longer read the transcript. `writeIndexPiece` removes the remaining utterances later.
  */
 export function deleteTranscript(db: Db, { id }: IndexedJob): void {
   db.run(
@@ -29,15 +28,14 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds an ended job whose stored utterances must be removed, because the transcript of the job has no head (the fields
- * without the utterances). The head is missing if the transcript was deleted, or if the job ended before its whole
- * transcript was stored. Returns null if there is no such job. If `jobId` is null, all jobs are searched.
+ * Finds an ended job with stored utterances, but without the head of the transcript (all other fields). The transcript
+ * was then deleted, or was never stored completely. Returns null if there is no such job. If `jobId` is null, searches
+ * all jobs.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(
-    // The column `head` is null in only a few rows of `transcripts`, such as the rows of deleted transcripts. An index
-    // finds these rows. The plus sign prevents SQLite from using the index of `completed_at` instead. With that index,
-    // SQLite would read all ended jobs.
+    // Few rows of `transcripts` have no `head`, and an index finds them. The plus sign prevents SQLite from using the
+    // index of `completed_at`, with which it would read all ended jobs.
     `select jobs.id, seq, part from transcripts join jobs on jobs.id = job_id
      where head is null and +completed_at is not null and ($jobId is null or job_id = $jobId) limit 1`,
     { jobId },
@@ -45,10 +43,9 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 }
 
 /**
- * Removes a piece of a transcript: at most `removedUtterancesPerPiece` utterances, from the database and from the
- * search index. With the last piece, also removes the row of the transcript, and adds the job to the table `unpurged`.
- * The search index only marks the removed utterances as deleted, and so still contains their words. A later purge
- * removes these words.
+ * Removes at most `removedUtterancesPerPiece` utterances from the database and from the search index. With the last
+ * ones, also removes the row of the transcript, and adds the job to the table `unpurged`. The index still contains the
+ * words of removed utterances until a later purge.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(

@@ -6,8 +6,8 @@ import { joinTexts } from './join-texts.ts'
 import type { SpeakerTurn, Transcript } from './transcript.ts'
 
 /**
- * Returns a Markdown page with `title` as its heading. The text has one paragraph for each turn of a speaker, and one
- * for each utterance without a speaker.
+ * Returns a Markdown page with `title` as its heading. Each turn of a speaker, and each utterance without a speaker, is
+ * a paragraph.
  */
 export function writeMarkdown({ utterances, language }: Transcript, title: string): string {
   const turns: { speaker: string | null; start: number; texts: string[] }[] = []
@@ -32,9 +32,8 @@ export function writeCsv({ utterances }: Transcript): string {
 }
 
 /**
- * Returns the turns of the speakers in the format RTTM (Rich Transcription Time Marked), with one line for each turn.
- * Spaces separate the fields of this format, so white space in `title` or in the name of a speaker becomes an
- * underscore.
+ * Returns the turns of the speakers in RTTM (Rich Transcription Time Marked), one line for each turn. Spaces separate
+ * the fields, so white space inside a field becomes an underscore.
  */
 export function writeRttm(turns: readonly SpeakerTurn[], title: string): string {
   return turns
@@ -51,10 +50,7 @@ function clock(seconds: number): string {
   return parts.map(part => String(part).padStart(2, '0')).join(':')
 }
 
-/**
- * Escapes special characters of Markdown, so that the displayed document shows them. Replaces each run of white space
- * with one space.
- */
+/** Escapes special characters of Markdown. Replaces each run of white space with one space. */
 function markdown(text: string): string {
   return text.replace(/[\\`*_[\]<>#|]/g, '\\$&').replace(/\s+/g, ' ')
 }

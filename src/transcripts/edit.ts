@@ -1,6 +1,5 @@
-// Edits a stored transcript: the texts of utterances, and the names of speakers. All fields of a transcript except the
-// utterances are stored together, as its head. After an edit, the database keeps two versions of the head and of each
-// edited utterance: the original version from the engine, and the edited version.
+// Edits a stored transcript: the texts of utterances, and the names of speakers. The database keeps the engine's
+// original version beside the edited version.
 
 import type { Db } from '../db/db.ts'
 import { EditedSize } from './edited-size.ts'
@@ -20,8 +19,8 @@ export function countEdits(db: Db, jobId: string): number | null {
 }
 
 /**
- * Edits the transcript of a job. Must run in a transaction. Throws an ApiError if the edit names an utterance or a
- * speaker that the transcript does not have, or if it makes the transcript too large.
+ * Edits the transcript of a job. Must run in a transaction. Throws an ApiError if an utterance or speaker does not
+ * exist, or if the transcript becomes too large.
  */
 export function editTranscript(db: Db, job: IndexedJob, { utterances, speakers }: Edits): void {
   const stored = findHead(db, job.id)

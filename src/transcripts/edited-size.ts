@@ -1,4 +1,4 @@
-// Limits the size of an edited transcript. The times of a word need about 30 times as many bytes as a short word.
+// Limits the size of an edited transcript. The times of a short word take about 30 times as many bytes as the word.
 // Without this limit, a few edits could make a transcript of hundreds of megabytes.
 
 import type { Db } from '../db/db.ts'
@@ -9,8 +9,8 @@ import type { Utterance } from './transcript.ts'
 import type { IndexedJob } from './utterance-id.ts'
 
 /**
- * The size of the utterances of a transcript, in bytes of JSON, and its maximum. The names of the speakers do not
- * count, because a person may give a long name to a speaker, and each word has this name.
+ * The size of the utterances of a transcript in bytes of JSON, and its maximum. Speaker names do not count: each word
+ * repeats the name of its speaker, and a name may be long.
  */
 export class EditedSize {
   #bytes: number
@@ -31,8 +31,8 @@ export class EditedSize {
   }
 
   /**
-   * Counts the change of the utterance at `position` in the request. Throws an ApiError if the change makes the
-   * transcript larger than the maximum. A change that adds no bytes is always allowed.
+   * Counts the change of the utterance at `position` in the request. Throws an ApiError if the transcript becomes
+   * larger than the maximum. A change that adds no bytes is always allowed.
    */
   count(position: number, before: Utterance, after: Utterance): void {
     const growth = bytesOf(after) - bytesOf(before)
@@ -49,9 +49,8 @@ export class EditedSize {
 }
 
 /**
- * Returns the bytes that the names of the speakers take in the utterances. All words of an utterance have the same
- * speaker. Computing this number takes about ten times as long as summing the sizes, so it is computed only for a large
- * transcript.
+ * Returns the bytes that speaker names take in the utterances. All words of an utterance have the same speaker. This
+ * count takes about ten times as long as summing the sizes, so only a large transcript needs it.
  */
 function countNames(db: Db, job: IndexedJob): number {
   const { bytes } = db.find<{ bytes: number }>(

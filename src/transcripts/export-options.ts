@@ -15,8 +15,8 @@ export function showsSpeakers({ speakers }: Transcript, { includeSpeakers }: Exp
 }
 
 /**
- * Returns the name of a speaker for exported texts and subtitles: `SPEAKER 1` becomes `Speaker 1`, and other names are
- * only normalised with `fold`.
+ * Returns the name of a speaker for exported files: `SPEAKER 1` becomes `Speaker 1`. Other names are only normalised
+ * with `fold`.
  */
 export function speakerName(label: string): string {
   return fold(label).replace(/^SPEAKER(?= \d+$)/, 'Speaker')

@@ -2,10 +2,7 @@
 
 import { type Phrase, searchWords } from './search-words.ts'
 
-/**
- * A part of a text. `from` is its first position, and `to` is the position after its last character. Positions are
- * counted in UTF-16 code units.
- */
+/** A part of a text. `from` is its first position, and `to` is the position after its end, in UTF-16 code units. */
 export type Stretch = { from: number; to: number }
 
 /** Returns, for each phrase, how often it occurs in a text. */
@@ -14,10 +11,7 @@ export function countPhrases(text: string, phrases: readonly Phrase[]): number[]
   return phrases.map(phrase => placesOf(phrase, words).length)
 }
 
-/**
- * Returns the parts of a text that match a phrase, in the order of the text. Overlapping matches are joined into one
- * part.
- */
+/** Returns the parts of a text that match a phrase, in the order of the text. Overlapping matches become one part. */
 export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[] {
   const places = searchWords(text)
   const words = places.map(({ word }) => word)
@@ -26,7 +20,7 @@ export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[]
   for (const phrase of phrases) {
     let end = 0
     for (const at of placesOf(phrase, words)) {
-      // The words before `end` are already marked by the match before this one.
+      // The previous match has already marked the words before `end`.
       marked.fill(true, Math.max(at, end), at + phrase.length)
       joined.fill(true, Math.max(at, end - 1), at + phrase.length - 1)
       end = at + phrase.length
@@ -43,8 +37,8 @@ export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[]
 }
 
 /**
- * Returns the index of each word at which the phrase starts. Uses the algorithm of Knuth, Morris and Pratt, because a
- * comparison of the whole phrase at each word takes seconds for a long phrase of equal words.
+ * Returns the index of each word at which the phrase starts, by the Knuth-Morris-Pratt algorithm. A simple comparison
+ * at each word takes seconds for a long phrase of equal words.
  */
 function placesOf(phrase: Phrase, words: readonly string[]): number[] {
   const borders = bordersOf(phrase)
@@ -58,9 +52,9 @@ function placesOf(phrase: Phrase, words: readonly string[]): number[] {
 }
 
 /**
- * Returns the borders of the phrase for the algorithm of Knuth, Morris and Pratt. The element n belongs to the first n
- * words of the phrase: it is the length of the longest sequence, shorter than n words, with which these n words both
- * begin and end. The elements 0 and 1 are 0.
+ * Returns the border lengths (prefix function) of the phrase for the Knuth-Morris-Pratt algorithm. Element n is the
+ * length of the longest border of the first n words. A border is a shorter sequence with which these words both begin
+ * and end.
  */
 function bordersOf(phrase: Phrase): number[] {
   const borders = [0, 0]
@@ -69,8 +63,8 @@ function bordersOf(phrase: Phrase): number[] {
 }
 
 /**
- * Returns the largest number n for which the last n words of the text, up to and including `word`, are the first n
- * words of the phrase. `matched` is this number for the text before `word`.
+ * Returns how many words at the end of the text, up to and including `word`, match the start of the phrase. `matched`
+ * is this count for the text before `word`.
  */
 function extend(phrase: Phrase, borders: readonly number[], matched: number, word: string): number {
   let length = matched

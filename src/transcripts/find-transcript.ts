@@ -4,7 +4,7 @@ import type { Db } from '../db/db.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 import { utteranceId, utterancesMax } from './utterance-id.ts'
 
-/** A version of a transcript. `original` is the transcript that the engine returned. `current` includes all edits. */
+/** `original` is the transcript that the engine returned. `current` includes all edits. */
 export type Version = 'current' | 'original'
 
 export function findTranscript(db: Db, jobId: string, version: Version = 'current'): Transcript | null {

@@ -1,6 +1,5 @@
-// Writes the search index in the background. Each transaction writes, removes or merges one small piece of the index,
-// and between two transactions the server can answer requests. After a restart, the indexer continues with the first
-// piece that was not committed.
+// Writes the search index in the background, in small transactions. Between two transactions, the server can answer
+// requests. After a restart, the indexer continues with the first piece that was not committed.
 
 import { errorFields, log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'
@@ -25,18 +24,14 @@ export class Indexer {
     this.#db = db
   }
 
-  /**
-   * Starts the indexer, unless it is closing. If the indexer is already running, it is started once more at the end of
-   * the present run.
-   */
+  /** Starts the indexer, unless it is closing. If it is already running, it runs once more afterwards. */
   wake(): void {
     if (this.#closing) return
     this.#wokenAgain = this.#running !== null
     if (this.#running) return
     this.#running = this.#writeAll()
       .catch(error => {
-        // If the database cannot be used at the moment, nothing is logged, because a sweep (periodic work of the
-        // server) calls `wake` again.
+        // If the database is temporarily unusable, nothing is logged: a periodic task of the server calls `wake` again.
         if (!refusalOf(error)) log.error('search index not written', errorFields(error))
       })
       .finally(() => {
@@ -68,10 +63,8 @@ export class Indexer {
   }
 
   /**
-   * Removes the words of deleted transcripts from the search index. A purge that took N seconds is followed by a pause
-   * of `purgePauseRatio` times N seconds, in which this function does nothing. A run of the indexer ends with a call of
-   * this function, unless the run fails or the indexer is closing. A sweep (periodic work of the server) starts such a
-   * run at intervals, so a later run purges the index again.
+   * Removes the words of deleted transcripts from the search index. After a purge of N seconds, calls do nothing for
+   * `purgePauseRatio` times N seconds. A later run of the indexer purges again.
    */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()
@@ -85,8 +78,8 @@ export class Indexer {
   }
 
   /**
-   * Called after each turn, which is one or two small transactions of the indexer. After every `indexTurnsPerDrain`
-   * turns, moves the write-ahead log into the database file.
+   * Called after each turn: one or two small transactions of the indexer. Every `indexTurnsPerDrain` turns, moves the
+   * write-ahead log into the database file.
    */
   async #endTurn(): Promise<void> {
     this.#turns += 1

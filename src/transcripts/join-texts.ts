@@ -2,7 +2,7 @@
 
 import { writtenWithoutSpaces } from '../languages.ts'
 
-/** Matches a Latin letter, or a digit or a punctuation mark of ASCII, at the end and at the start of a text. */
+/** Match a Latin letter, an ASCII digit or an ASCII punctuation mark, at the end or start of a text. */
 const latin = { end: /[!-~\p{Script=Latin}]$/u, start: /^[!-~\p{Script=Latin}]/u }
 
 /** Joins texts, with the gaps of `withGap` between them. */
@@ -11,11 +11,8 @@ export function joinTexts(texts: readonly string[], language: string): string {
 }
 
 /**
- * Returns `text`, with a space in front if `text` must be separated from the text `before`. The first text has no text
- * before it. In a language that is written without spaces, such as Chinese, two texts are joined without a space. Texts
- * in Latin letters are an exception, such as the English texts `Okay.` and `Let us start.` in a Chinese conversation.
- * Two texts get a space between them if the last character of the first text and the first character of the second text
- * are both Latin letters, ASCII digits or ASCII punctuation marks.
+ * Returns `text`, with a space in front if the text `before` needs one. In a language without spaces, such as Chinese,
+ * this is only between two Latin characters. Latin characters include ASCII digits and punctuation marks.
  */
 export function withGap(text: string, before: string | undefined, language: string): string {
   if (before === undefined) return text

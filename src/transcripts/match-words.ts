@@ -3,9 +3,8 @@
 import type { Word } from './transcript.ts'
 
 /**
- * The maximum number of pairs of words, one before and one after an edit, that `commonWords` compares. If there are
- * more pairs, the words are not compared. All words between the first and the last changed word then count as changed:
- * they lose their own times, and share the time of the words that they replace.
+ * The maximum number of word pairs (before and after an edit) that `commonWords` compares. With more pairs, all words
+ * between the first and the last change count as changed. Changed words lose their own times.
  */
 const cellsMax = 250_000
 
@@ -18,8 +17,8 @@ export function keyOf({ word }: Pick<Word, 'word'>): string {
 }
 
 /**
- * Returns, for each word after the edit, the index that the same word had before the edit. The index is undefined for a
- * word that the edit added or changed.
+ * Returns, for each word after the edit, its index before the edit. The index is undefined for an added or changed
+ * word.
  */
 export function originsOf(old: readonly string[], edited: readonly string[]): (number | undefined)[] {
   const origins: (number | undefined)[] = edited.map(() => undefined)
@@ -40,13 +39,13 @@ export function originsOf(old: readonly string[], edited: readonly string[]): (n
 }
 
 /**
- * Returns a longest common subsequence of two lists of words, as pairs of indexes. Returns an empty list if there are
- * more than `cellsMax` pairs of words to compare.
+ * Returns a longest common subsequence of two word lists, as pairs of indexes. Returns an empty list if there are more
+ * than `cellsMax` pairs to compare.
  */
 function commonWords(old: readonly string[], edited: readonly string[]): [number, number][] {
   const width = edited.length + 1
   if (old.length * edited.length > cellsMax) return []
-  // The table cell at [i, j] is the length of the longest common subsequence of the lists old[i…] and edited[j…].
+  // Cell [i, j] is the length of the longest common subsequence of old[i…] and edited[j…].
   const lengths = new Uint16Array((old.length + 1) * width)
   const lengthAt = (i: number, j: number) => lengths[i * width + j] ?? 0
   for (let i = old.length - 1; i >= 0; i--)

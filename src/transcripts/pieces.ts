@@ -1,13 +1,12 @@
-// Finds the position of each word in the text of an utterance. In the same way, finds the position of each utterance in
-// the full transcript. Only the text shows the punctuation, and the white space between words. Spaces cannot simply be
-// added, because Japanese and Thai have no white space between words.
+// Finds the position of each word in the text of an utterance, or of each utterance in the full transcript. Only the
+// text shows punctuation and white space. Japanese and Thai have no spaces between words.
 
 /** A word or an utterance with its punctuation. `spaced` is true if white space comes before this piece in the text. */
 export type Piece = { text: string; spaced: boolean }
 
 /**
- * The maximum number of characters between the end of a part (a word or an utterance) and the start of the next part.
- * The search for the next part ends at this distance. So a part that the text does not contain costs little time.
+ * The maximum number of characters between two successive parts (words or utterances). The search for the next part
+ * ends there, so a missing part costs little time.
  */
 const reach = 64
 
@@ -18,8 +17,8 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   let cursor = 0
   const pieces: Piece[] = []
   /**
-   * The piece (a part with its punctuation) that was made from the previous part. Undefined for the first part, or if
-   * the previous part was not found in the text `whole`.
+   * The piece that was made from the previous part. Undefined for the first part, or if the previous part is not in
+   * `whole`.
    */
   let previous: Piece | undefined
   for (const part of parts) {
@@ -47,8 +46,8 @@ export function joinPieces(pieces: Piece[]): string {
 }
 
 /**
- * Returns a function that normalises a text with `fold`, removes all characters of `strip`, and then normalises the
- * text again, because the removal may leave several spaces in a row.
+ * Returns a function that normalises a text with `fold` and removes all characters of `strip`. A second `fold` removes
+ * repeated spaces that remain.
  */
 export function cleaner(strip: string): (text: string) => string {
   const codes = [...strip].map(character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
@@ -57,11 +56,11 @@ export function cleaner(strip: string): (text: string) => string {
 }
 
 /**
- * Replaces each run of spaces, tabs and line breaks with one space. Removes control characters, the byte order mark,
- * and white space at both ends. Replaces lone surrogates with U+FFFD.
+ * Replaces each run of spaces, tabs and line breaks with one space, and trims the text. Removes control characters and
+ * the byte order mark. Replaces lone surrogates with U+FFFD.
  */
 export function fold(text: string): string {
-  // Most single words have none of these characters, and need no change. This test is faster than the replacements.
+  // Most single words need no change. This test is faster than the replacements.
   if (!/[\s\p{Cc}\p{Cs}]/u.test(text)) return text
   return text
     .toWellFormed()

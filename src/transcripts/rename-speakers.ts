@@ -8,9 +8,8 @@ import { type IndexedJob, utterancesMax } from './utterance-id.ts'
 export type Edits = {
   utterances: readonly { index: number; text: string }[]
   /**
-   * The new names of speakers. A key of this record is the present name of a speaker, or the label that the engine gave
-   * to the speaker. A name renames all speakers who have this name. A label that is not a present name renames one
-   * speaker.
+   * The new names of speakers. The key is a present name, or the label that the engine gave to the speaker. A present
+   * name renames all speakers with this name, and any other label renames one speaker.
    */
   speakers: Readonly<Record<string, string>>
 }
@@ -19,15 +18,14 @@ export type Head = Omit<Transcript, 'utterances'>
 
 export type Names = Record<string, string>
 
-/** Returns the lowest and the highest row id that the utterances of a job can have in the database. */
+/** Returns the lowest and the highest row id that utterances of a job can have. */
 export function rowsOf({ seq }: IndexedJob): { first: number; last: number } {
   return { first: seq * utterancesMax, last: (seq + 1) * utterancesMax - 1 }
 }
 
 /**
- * Renames speakers in the stored utterances, in `head` (the fields of the transcript without the utterances), and in
- * `names`. A key of `names` is the label that the engine gave to a speaker, and its value is the present name of the
- * speaker. Two speakers may have the same name afterwards.
+ * Renames speakers in the stored utterances, in `head` and in `names`. `names` maps the engine's label of a speaker to
+ * the present name. Two speakers may have the same name afterwards.
  */
 export function renameSpeakers(
   db: Db,
@@ -39,8 +37,8 @@ export function renameSpeakers(
   const shown = head.speakers ?? []
   const renames = new Map<string, string>()
   /**
-   * The new names of speakers who share their present name with another speaker. Each of them is renamed alone, so
-   * a key is not the present name, but the label that the engine gave to the speaker.
+   * The new names of speakers who share their present name with another speaker. Each key is the engine's label,
+   * because only the label identifies one of them.
    */
   const single = new Map<string, string>()
   for (const [label, name] of Object.entries(speakers)) {
@@ -70,9 +68,8 @@ function isShared(names: Names, current: string): boolean {
 }
 
 /**
- * Renames one of several speakers who have the same name `from`. `label` is the label that the engine gave to this
- * speaker. The database keeps the original JSON of each edited utterance, as the engine returned it. An utterance
- * belongs to this speaker if its original JSON contains this label.
+ * Renames one of several speakers who have the same name `from`. `label` is the engine's label of this speaker. An
+ * utterance belongs to this speaker if its original JSON contains the label.
  */
 function renameOne(
   db: Db,
@@ -90,9 +87,9 @@ function renameOne(
 }
 
 /**
- * Renames speakers in the JSON of the utterances. First, each old name is replaced by a mark. Then each mark is
- * replaced by the new name. Two speakers can therefore exchange their names. A mark starts with a control character,
- * which JSON contains only in escaped form, so no other text looks like a mark.
+ * Renames speakers in the JSON of the utterances. Each old name becomes a mark, and then each mark becomes the new
+ * name, so two speakers can exchange names. A mark starts with a control character, which never occurs unescaped in
+ * JSON.
  */
 function renameInUtterances(db: Db, job: IndexedJob, renames: readonly [string, string][]): void {
   if (renames.length === 0) return

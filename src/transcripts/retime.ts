@@ -1,13 +1,13 @@
-// Computes the times of words after an edit of their utterance. An unchanged word keeps its times. Changed words share
-// the time of the words that they replace, and added words share the time between their neighbours.
+// Computes the times of words after an edit of their utterance. Unchanged words keep their times. Changed words share
+// the time of the replaced words. Added words share the time between their neighbours.
 
 import { keyOf, originsOf } from './match-words.ts'
 import { splitWords } from './split-words.ts'
 import type { Utterance, Word } from './transcript.ts'
 
 /**
- * Returns the utterance with another text, which must be one line. The word times are computed from `original`, the
- * engine's version of the utterance, so that the errors of several edits do not add up.
+ * Returns the utterance with another text of one line. Word times are computed from `original`, the engine's version,
+ * so that errors of several edits do not add up.
  */
 export function withText(
   utterance: Utterance,
@@ -46,7 +46,7 @@ function retime({ words: old, start, end }: Utterance, texts: readonly string[])
   return words
 }
 
-/** Distributes the time from `gap.start` to `gap.end` among words, in proportion to the lengths of the words. */
+/** Distributes the time from `gap.start` to `gap.end` among words, in proportion to their lengths. */
 function spread(texts: readonly string[], gap: { start: number; end: number }): Word[] {
   const lengths = texts.map(text => text.length + 1)
   const sum = lengths.reduce((total, length) => total + length, 0)

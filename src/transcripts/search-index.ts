@@ -1,5 +1,5 @@
-// Writes the search index, which has one row for each utterance. A write blocks the event loop, so each transaction
-// writes only a small piece of the index.
+// Writes the search index, which has one row for each utterance. A write blocks the event loop, so each transaction is
+// small.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -12,9 +12,9 @@ import { type IndexedJob, utteranceId } from './utterance-id.ts'
 type DueJob = IndexedJob & { part: number; unindexed: number }
 
 /**
- * Does one small step of the work on the search index. If stored utterances of an ended job must be removed (see
- * `findDeleted`), removes some of them from the index and from the database. Otherwise, adds some utterances of the
- * newest transcript that is not completely in the index. Returns false if there is nothing to do.
+ * Removes some utterances of a job that `findDeleted` returns, from the index and from the database. If there is no
+ * such job, adds some utterances of the newest transcript that is not completely indexed. Returns false if there is
+ * nothing to do.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {
@@ -46,9 +46,8 @@ function findDue(db: Db): DueJob | null {
 }
 
 /**
- * Adds a piece of a transcript to the search index, from the last utterance back to the first. The last utterance of a
- * transcript has its lowest row id (see `utteranceId`), so the row ids rise from one insert to the next. Inserts with
- * rising row ids are fast in FTS5 (SQLite's full-text search).
+ * Adds a piece of a transcript to the search index, from the last utterance back to the first. The row ids then rise
+ * (see `utteranceId`). Inserts with rising row ids are fast in FTS5 (SQLite's full-text search).
  */
 function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
   let words = 0
@@ -67,8 +66,8 @@ function textOf(db: Db, id: number): string {
 }
 
 /**
- * Adds an utterance to the search index. Returns the number of its words plus one. The caller uses this number as a
- * measure of the work: an utterance without words causes some work too.
+ * Adds an utterance to the search index. Returns the number of its words plus one, as a measure of the work. The one
+ * counts the work for the row itself.
  */
 function addRow(db: Db, part: number, id: number, text: string): number {
   const words = indexedWords(text)

@@ -1,14 +1,13 @@
-// Merges segments of the search index, and purges the words of deleted transcripts from the search index. When a row is
-// deleted, FTS5 (SQLite's full-text search) only marks the row as deleted. The words of the row stay in the database
-// file until a merge rewrites their segment of the index. A purge therefore merges all segments into one. The table
-// `unpurged` lists the deleted transcripts whose words need a purge.
+// Merges segments of the search index, and purges the words of deleted transcripts. FTS5 (SQLite's full-text search)
+// only marks a deleted row. Its words stay in the file until a merge rewrites their segment, so a purge merges all
+// segments into one. The table `unpurged` lists the deleted transcripts that need a purge.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 /**
- * Merges segments of the search index, but writes only a few pages of the database in each call. A search is faster if
- * the index has fewer segments. Returns false if there is nothing to merge.
+ * Merges segments of the search index, but writes only a few database pages in each call. Fewer segments make a search
+ * faster. Returns false if there is nothing to merge.
  */
 export function mergeIndexPiece(db: Db): boolean {
   return merge(db, limits.mergedPagesPerPiece)
@@ -20,14 +19,13 @@ export function needsPurge(db: Db): boolean {
 }
 
 /**
- * Removes the words of deleted transcripts from the search index, by merging all segments of the index into one. Each
- * `next` of the generator does a small part of the merge. If another transcript is deleted during the merge, the words
- * of that transcript need a further purge.
+ * Removes the words of deleted transcripts from the search index, by merging all its segments into one. Each `next`
+ * does a small part of the merge. Transcripts that are deleted during the merge need a further purge.
  */
 export function* purgeIndex(db: Db): Generator<void> {
   const purged = db.list<{ seq: number }>('select seq from unpurged')
-  // With a negative number of pages, FTS5 starts a merge of all segments of the index into one. With a positive number,
-  // FTS5 continues this merge.
+  // With a negative number of pages, FTS5 starts a merge of all segments. With a positive number, FTS5 continues this
+  // merge.
   for (let pages = -limits.mergedPagesPerPiece; merge(db, pages); pages = limits.mergedPagesPerPiece) yield
   db.tx(() => {
     for (const { seq } of purged) db.run('delete from unpurged where seq = $seq', { seq })
@@ -38,8 +36,8 @@ function merge(db: Db, pages: number): boolean {
   return db.tx(() => {
     const before = totalChanges(db)
     db.run("insert into search (search, rank) values ('merge', $pages)", { pages })
-    // This test is from the documentation of FTS5. The statement above counts as one change to the database, even if
-    // FTS5 has nothing to merge. Two or more changes mean that FTS5 has merged something.
+    // This test is from the documentation of FTS5: the statement above counts as one change. Two or more changes mean
+    // that FTS5 has merged something.
     return totalChanges(db) - before >= 2
   })
 }

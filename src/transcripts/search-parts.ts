@@ -1,14 +1,14 @@
 // Divides the search index of each account into parts. FTS5 (SQLite's full-text search) merges all entries of one word
-// in a single step, which blocks the event loop. In the index, each word begins with the number of its part, so the
-// same word in two parts counts as two words. The size of a part therefore limits the time of this step.
+// in a single step, which blocks the event loop. Each indexed word begins with the number of its part, so one step
+// merges only entries of one part.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 /**
- * Adds the transcript of a completed job to a part of the account's search index, and returns the number of this part.
- * If the account has no part, or if the part is full and the job is newer than all jobs in it, creates another part
- * instead. Each part covers a range of job numbers, and these ranges never overlap.
+ * Adds the transcript of a completed job to a part of the account's search index, and returns the part's number.
+ * Creates another part if the nearest part is full and has only older jobs, or if there is none. The job numbers of two
+ * parts never overlap.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(
@@ -16,9 +16,8 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
     { jobId },
   )
   if (!job) throw new Error(`there is no job ${jobId}`)
-  // Each part of the search index covers a range of job numbers. The query finds the newest part whose range begins at
-  // the number of this job or below. If all ranges begin above this number, the query finds the oldest part. The range
-  // of this part is then extended down to this job.
+  // Each part covers a range of job numbers. The query finds the newest part whose range begins at this job or below.
+  // If there is none, it finds the oldest part, whose range is then extended to this job.
   const near = db.find<{ id: number; lastSeq: number; size: number }>(
     `select id, last_seq as lastSeq, utterances as size from search_parts where account_id = $accountId
      order by first_seq <= $seq desc, abs(first_seq - $seq) limit 1`,
@@ -42,8 +41,8 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
 }
 
 /**
- * Called when `utterances` utterances of a completed job are removed. Subtracts this number from the number of
- * utterances in the part `id` of the index, and deletes the part if no utterances remain in it.
+ * Subtracts `utterances` from the number of utterances in the part `id` of the search index. Deletes the part if it is
+ * then empty.
  */
 export function leavePart(db: Db, id: number, utterances: number): void {
   db.run('update search_parts set utterances = utterances - $utterances where id = $id', { id, utterances })
@@ -51,8 +50,8 @@ export function leavePart(db: Db, id: number, utterances: number): void {
 }
 
 /**
- * Returns the ids of the parts of an account's search index, newest part first. Each part covers a range of job
- * numbers. Leaves out the parts whose first job number is above `seq`.
+ * Returns the ids of the parts of an account's search index, newest part first. Leaves out parts whose first job number
+ * is above `seq`.
  */
 export function partsUpTo(db: Db, accountId: string, seq: number): number[] {
   return db
@@ -64,10 +63,7 @@ export function partsUpTo(db: Db, accountId: string, seq: number): number[] {
     .map(({ id }) => id)
 }
 
-/**
- * Returns the form that a word has in the search index: the number of the part of the search index, the letter x, and
- * the word.
- */
+/** Returns the form of a word in the search index: the number of its part, the letter x, the word. */
 export function wordInPart(part: number, word: string): string {
   return `${part}x${word}`
 }

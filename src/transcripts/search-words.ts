@@ -1,8 +1,8 @@
-// Divides texts and queries into the words that a search compares. A search ignores the differences between upper and
-// lower case, between letters with and without an accent, and between full-width and half-width characters. In scripts
-// without spaces, such as Chinese, each character is a word.
+// Divides texts and queries into the words that a search compares. A search ignores upper and lower case, accents, and
+// the width of full-width and half-width characters. In scripts without spaces, such as Chinese, each character is a
+// word.
 
-/** A word in the form of the search index. `from` and `to` are its position in the text, in UTF-16 code units. */
+/** A word in the form of the search index, with its position in the text in UTF-16 code units. */
 type SearchWord = { word: string; from: number; to: number }
 
 const unspaced =
@@ -15,9 +15,7 @@ const pattern = new RegExp(
   'gu',
 )
 
-/**
- * Matches the accents of European scripts, and the vowel points of Hebrew and Arabic. A search ignores all these marks.
- */
+/** Matches European accents, and the vowel points of Hebrew and Arabic. A search ignores all these marks. */
 const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
 
 /** Returns the words of a text with their positions. */
@@ -31,8 +29,7 @@ export function searchWords(text: string): SearchWord[] {
 }
 
 function folded(word: string): string {
-  // A word of ASCII letters and digits needs no normalisation, so this test makes the function faster for most texts in
-  // Latin letters.
+  // A word of ASCII letters and digits needs no normalisation. This test is faster for most texts in Latin letters.
   if (/^\w+$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')
@@ -53,9 +50,8 @@ export function indexedWords(text: string): string[] {
 export type Phrase = readonly string[]
 
 /**
- * Divides a query into phrases. A text in quotation marks is one phrase. Outside quotation marks, each part between
- * spaces is one phrase. Inside a phrase, characters such as a hyphen separate two words. A repeated phrase is returned
- * once.
+ * Divides a query into phrases. A text in quotation marks is one phrase. Outside quotation marks, spaces separate
+ * phrases. Inside a phrase, characters such as a hyphen separate words. A repeated phrase is returned once.
  */
 export function phrasesOf(query: string): Phrase[] {
   const phrases = new Map<string, Phrase>()

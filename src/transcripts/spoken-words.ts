@@ -5,9 +5,8 @@ import { endsSentence } from './sentence.ts'
 import type { Utterance } from './transcript.ts'
 
 /**
- * A word of a subtitle cue. `spaced` is true if a space precedes the word. The option `strip_chars` of an export
- * removes characters from `text`, so `text` may be empty. `endsSentence` is true if the word ended a sentence before
- * characters were removed.
+ * A word of a subtitle cue. `spaced` is true if a space precedes the word. `text` may be empty, because the export
+ * option `strip_chars` removes characters. `endsSentence` ignores this removal.
  */
 export type Spoken = {
   text: string
@@ -19,8 +18,8 @@ export type Spoken = {
 }
 
 /**
- * Returns the words of an utterance. If the utterance has no list of words, its whole text counts as one word, which
- * is never divided.
+ * Returns the words of an utterance. If the utterance has no list of words, its whole text is one word, which is never
+ * divided.
  */
 export function spokenWords(utterance: Utterance, clean: (text: string) => string): Spoken[] {
   const startMs = milliseconds(utterance.start, 0)

@@ -1,9 +1,7 @@
-// Stores most of a long transcript before its job is completed. This takes many small transactions, so that the server
-// can answer requests between them. The transaction that completes the job is then short. This last transaction stores
-// the remaining utterances and the head of the transcript (all fields except the utterances). Callers cannot read a
-// transcript without a head. If the job ends without a transcript, the stored utterances must be removed. The indexer
-// does this in the background. The indexer is the part of the server that writes the search index. It also removes the
-// utterances of deleted transcripts.
+// Stores most of a long transcript before its job is completed, in many small transactions. The server can answer
+// requests between them. The transaction that completes the job is then short: it stores the remaining utterances and
+// the head (all other fields). Callers cannot read a transcript without a head. If the job ends without a transcript, a
+// background task removes the stored utterances.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
@@ -15,10 +13,9 @@ import type { Utterance } from './transcript.ts'
 type UnfinishedJob = { id: string; seq: number }
 
 /**
- * Stores the utterances of a job in pieces of `storedUtterancesPerPiece` utterances, and returns the number of stored
- * utterances. Leaves out the last piece, because the transaction that completes the job stores this piece. First
- * removes the utterances that an earlier recognition of the job has stored. Stops early if the job ends.
- * Rejects if `signal` is aborted.
+ * Stores the utterances of a job in pieces, and returns the number of stored utterances. Leaves out the last piece for
+ * the transaction that completes the job. First removes utterances of an earlier recognition. Stops early if the job
+ * ends. Rejects if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,
@@ -29,9 +26,8 @@ export async function storeAhead(
   const pieceMax = limits.storedUtterancesPerPiece
   let stored = 0
   /**
-   * Does one step. If the database has utterances of an earlier call of `storeAhead`, removes some of them. Otherwise
-   * stores the next `pieceMax` utterances. Returns the number of utterances that the present call of `storeAhead` has
-   * stored so far. Returns null if the job has ended.
+   * Removes some utterances of an earlier call of `storeAhead`, if there are any. Otherwise stores the next `pieceMax`
+   * utterances. Returns the number that this call of `storeAhead` has stored so far, or null if the job has ended.
    */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null
@@ -62,8 +58,8 @@ function hasRow(db: Db, { id }: UnfinishedJob): boolean {
 }
 
 /**
- * Calls `write` in a transaction, after a pause. If the database cannot be used at the moment (see `refusalOf`), tries
- * again after a longer pause.
+ * Calls `write` in a transaction, after a pause. If the database is temporarily unusable (see `refusalOf`), tries again
+ * after a longer pause.
  */
 async function whenWritable<Written>(db: Db, write: () => Written, signal: AbortSignal): Promise<Written> {
   for (let pauseMs: number = limits.storePauseMs; ; pauseMs = limits.busyRetryAfterMs) {

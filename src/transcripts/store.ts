@@ -1,18 +1,17 @@
 // Stores transcripts in the database. The head of a transcript (all fields except the utterances) is one row, and each
-// utterance is a row of its own. A search can therefore read single utterances, and an edit of a text writes single
-// utterances, even of a long transcript.
+// utterance is another row. Searches and edits can therefore access single utterances.
 
 import type { Db } from '../db/db.ts'
 import { joinPart } from './search-parts.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 import { utteranceId, utterancesMax } from './utterance-id.ts'
 
-/** The fields of a job by which the rows of its transcript are found. */
+/** The fields of a job that identify the rows of its transcript. */
 type Place = { id: string; seq: number }
 
 /**
  * Stores the transcript of a job. Must run in the transaction that completes the job. `stored` is the number of
- * utterances of the transcript that are already in the database.
+ * utterances that are already in the database.
  */
 export function storeTranscript(
   db: Db,
@@ -35,8 +34,8 @@ export function storeTranscript(
 }
 
 /**
- * Stores the utterances whose index is at least `from` and less than `to`. The last one is stored first, so that the
- * row ids ascend. SQLite then fills its pages; with descending row ids it leaves half of each page empty.
+ * Stores the utterances from the index `from` up to, but not including, `to`. The last one is stored first, so that row
+ * ids ascend. With descending row ids, SQLite leaves half of each page empty.
  */
 export function storeUtterances(
   db: Db,

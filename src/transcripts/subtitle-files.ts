@@ -30,8 +30,8 @@ function times({ startMs, endMs }: Cue, point: ',' | '.'): string {
 }
 
 /**
- * Replaces `-->`, and longer arrows, by `->`. In SubRip, a line with `-->` is read as the times of a cue, and `-->`
- * cannot be escaped.
+ * Replaces `-->`, and longer arrows, by `->`. SubRip reads a line with `-->` as the times of a cue, and has no escape
+ * for it.
  */
 function withoutArrow(text: string): string {
   return text.replace(/(?<!-)-{2,}>/g, '->')

@@ -20,8 +20,8 @@ export function writeText(transcript: Transcript, options: ExportOptions): strin
 }
 
 /**
- * Returns one paragraph for each utterance that has text, ordered by time. Finds the place of each utterance in
- * `full_transcript`, because only `full_transcript` shows whether white space separates two utterances.
+ * Returns one paragraph for each utterance that has text, ordered by time. Only `full_transcript` shows whether white
+ * space separates two utterances.
  */
 function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
   const clean = cleaner(stripChars)

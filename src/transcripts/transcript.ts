@@ -1,5 +1,5 @@
-// The schema of a transcript. The engine makes transcripts, the database stores them as JSON, and the API and the
-// webhooks send them in the field `result`.
+// The schema of a transcript. The engine makes transcripts, the database stores them, and the API and the webhooks send
+// them as `result`.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
