@@ -11,9 +11,9 @@ export function uploadPath(dataDir: string, uploadId: string): string {
 }
 
 /**
- * Writes a request body to a new file while the body arrives. Frees each chunk after it is written, so that the memory
- * use does not depend on the size of the body. Returns null if the body is larger than `bytesMax`. Rejects if the
- * sender disconnects or the disk is full. After null or a rejection, the caller must remove the file.
+ * Writes a request body to a new file while the body arrives. Frees each written chunk, so the memory use does not
+ * depend on the body's size. Returns null if the body is larger than `bytesMax`. Rejects if the sender disconnects or
+ * the disk is full. After null or a rejection, the caller must remove the file.
  */
 export async function receive(
   body: AsyncIterable<Uint8Array>,
@@ -22,8 +22,8 @@ export async function receive(
 ): Promise<Received | null> {
   const hasher = new Bun.CryptoHasher('sha256')
   await using file = await open(path, 'wx', 0o600)
-  // The writer is a FileSink. Of all ways to write a file in Bun, FileSink needs the least memory if the disk is slower
-  // than the network.
+  // The writer is a FileSink. If the disk is slower than the network, FileSink needs the least memory of all writers in
+  // Bun.
   const sink = Bun.file(path).writer({ highWaterMark: limits.uploadBufferBytes })
   let fileBytes = 0
   let isEnded = false
@@ -38,8 +38,7 @@ export async function receive(
     }
     await sink.end()
     isEnded = true
-    // `sink.end` may report no error although the last bytes were not written. The size of the file is therefore
-    // checked.
+    // `sink.end` may report no error although the last bytes were not written, so the file size is checked.
     const { size } = await file.stat()
     if (size !== fileBytes) throw diskError(`the disk took ${size} of ${fileBytes} bytes`)
     await file.datasync()
@@ -48,8 +47,7 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // The upload has already failed. If `sink.end` also throws here, its error is ignored. If the body was too large,
-      // `receive` returns null. Otherwise, it rejects with the first error.
+      // The upload has already failed, so another error of `sink.end` is ignored.
     }
   }
 }
@@ -60,9 +58,8 @@ function diskError(message: string): Error {
 }
 
 /**
- * Appends chunks to a file that has `from` bytes, and frees their memory (see `free`). Creates the file if it does not
- * exist. Returns false if the file would become larger than `bytesMax`. The chunks that arrived before an error or
- * before this limit stay in the file and are flushed to the disk.
+ * Appends chunks to a file that has `from` bytes. Creates a missing file. Returns false if the file would become larger
+ * than `bytesMax`. Chunks that arrived before an error or this limit stay in the file.
  */
 export async function append(
   chunks: AsyncIterable<Uint8Array>,
@@ -89,15 +86,14 @@ export async function append(
 }
 
 /**
- * Frees the memory of a chunk that was written to its file, without waiting for the garbage collector. During an upload
- * of 5 GB, the process grows by 5 MB with this call, and by 30 to 45 MB without it. A chunk that is only a part of its
- * buffer is not freed.
+ * Frees the memory of a written chunk without waiting for the garbage collector. During an upload of 5 GB, the process
+ * grows by 5 MB with this call, and by 30 to 45 MB without it. A chunk that is only a part of its buffer is not freed.
  */
 function free({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** Flushes a folder to the disk. Without this flush, a power cut could lose the names of the files in the folder. */
+/** Flushes a folder to the disk. Otherwise, a power cut could lose the names of the files in the folder. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path)
   await folder.sync()

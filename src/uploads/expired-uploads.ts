@@ -1,4 +1,4 @@
-// Removes uploads that have expired and were not used: first their files, and later their rows in the database.
+// Removes expired uploads that were not used: first their files, and later their rows in the database.
 
 import { tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
@@ -6,17 +6,16 @@ import { limits } from '../limits.ts'
 import { uploadPath } from './disk.ts'
 
 /**
- * Removes the files of expired uploads that were not used. The uploads themselves stay in the database for some time.
- * During this time, a caller that uses such an upload gets the error UPLOAD_EXPIRED. A call removes a limited number of
- * files. A file that cannot be removed stays until a later call.
+ * Removes the files of some expired uploads that were not used. The rows in the database stay for some time, so a
+ * caller gets the error UPLOAD_EXPIRED. If a file cannot be removed, a later call tries again.
  */
 export function removeUnusedBytes(db: Db, dataDir: string): void {
   for (const id of listExpiredUploads(db)) if (tryRemove(uploadPath(dataDir, id))) forgetBytes(db, id)
 }
 
 /**
- * Deletes uploads from the database if they were not used and expired at least `keptMs` ago. A call deletes a limited
- * number of uploads. `sending` are the ids of uploads whose bytes are arriving: these uploads stay.
+ * Deletes some uploads that were not used and that expired at least `keptMs` ago. `sending` are the ids of uploads
+ * whose bytes are arriving: these uploads stay.
  */
 export function purgeExpiredUploads(
   db: Db,
@@ -34,10 +33,7 @@ export function purgeExpiredUploads(
   )
 }
 
-/**
- * Returns the ids of expired uploads that were not used and whose files may still exist. A call returns a limited
- * number of ids.
- */
+/** Returns the ids of some expired uploads that were not used and whose files may still exist. */
 function listExpiredUploads(db: Db): string[] {
   return db
     .list<{ id: string }>(

@@ -18,12 +18,12 @@ export type StoreConfig = TransferSettings & Pick<Config, 'fileBytesMax' | 'uplo
 type FileFacts = { filename: string; contentType: string }
 
 /**
- * A file that arrived in a form. The file is stored as a draft, which is a temporary file. The draft is removed when
- * this object is disposed, unless `keep` was called.
+ * A file that arrived in a form, stored as a draft (a temporary file). The draft is removed when this object is
+ * disposed, unless `keep` was called.
  */
 export type HeldFile = Disposable & {
   fileBytes: number
-  /** Creates an upload from this file. The temporary file (the draft) is kept as the file of the upload. */
+  /** Creates an upload from this file. The draft becomes the file of the upload. */
   keep(accountId: string, facts: FileFacts): Promise<Upload>
 }
 
@@ -39,9 +39,9 @@ export class FormFiles {
   }
 
   /**
-   * Yields the chunks of a request body, which is a form with a file that the account uploads. Throws an ApiError if
-   * the declared size is too large, or if the account has too many running transfers. Also throws if the disk is full,
-   * if the account exceeds its disk quota, or if no bytes arrive within the idle timeout.
+   * Yields the chunks of a request body: a form with a file. Throws an ApiError if the declared size is too large, or
+   * if the account has too many running transfers. Also throws if the disk or the account's quota is full, or if no
+   * bytes arrive within the idle timeout.
    */
   async *chunksOf(
     accountId: string,

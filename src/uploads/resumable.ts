@@ -1,6 +1,6 @@
 // Resumable uploads. A file arrives in one or more requests. Each request continues at the end of the partial file on
-// the disk. The number of received bytes is the size of this partial file. The database stores this number only when
-// the file is complete.
+// the disk. The size of this file is the number of received bytes. The database stores this number only for a complete
+// file.
 
 import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -36,8 +36,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Creates an upload for a file of `declaredBytes`. These bytes count towards the disk quota of the account from this
-   * time on.
+   * Creates an upload for a file of `declaredBytes`. From now on, these bytes count towards the disk quota of the
+   * account.
    */
   create(
     accountId: string,
@@ -48,25 +48,25 @@ export class ResumableUploads {
     const { uploadTtlMs: ttlMs } = this.#config
     return this.#db.tx(() => {
       const upload = createUpload(this.#db, accountId, { ...facts, declaredBytes, ttlMs })
-      // If the account exceeds its disk quota, or if the disk is too full, `requireRoom` throws. The transaction is
-      // then rolled back, so the upload is not created.
+      // `requireRoom` throws if the account exceeds its disk quota or the disk is too full. The transaction is then
+      // rolled back.
       this.#transfers.requireRoom(accountId, declaredBytes)
       return { ...upload, declaredBytes }
     })
   }
 
   /**
-   * Returns an upload with the number of its received bytes. If another request for this upload is running, ends that
-   * request, because its connection may be dead.
+   * Returns an upload with the number of its received bytes. Ends another running request for this upload, because its
+   * connection may be dead.
    */
   async find(accountId: string, id: string): Promise<Progressed> {
     return await this.#alone(accountId, id, upload => this.#settled(upload))
   }
 
   /**
-   * Appends the bytes of a request body to the partial file of an upload. The partial file must have exactly `offset`
-   * bytes, otherwise this call rejects with an ApiError. Bytes that arrive before an error are kept. If another request
-   * for the same upload arrives before the body has ended, this call rejects with an ApiError.
+   * Appends a request body to the partial file of an upload. Rejects with an ApiError if the partial file does not have
+   * exactly `offset` bytes. Also rejects if another request for the same upload arrives. Bytes that arrive before an
+   * error are kept.
    */
   async append(
     accountId: string,
@@ -104,8 +104,8 @@ export class ResumableUploads {
     turn.start(transfer)
     try {
       this.#transfers.requireRoom(accountId, bytesDeclared)
-      // Without this renewal, a sweep (a periodic task of the server) could remove the file of an upload that expires
-      // while its bytes arrive.
+      // Without this renewal, the upload could expire while its bytes arrive. A periodic task could then remove its
+      // file.
       await whenUnlocked(this.#db, () => {
         this.#require(accountId, id)
         this.#renew(id)
@@ -123,7 +123,7 @@ export class ResumableUploads {
     renewUpload(this.#db, id, this.#config.uploadTtlMs)
   }
 
-  /** Yields the chunks of a body. While the chunks arrive, extends the expiry time of the upload. */
+  /** Yields the chunks of a body. Meanwhile, extends the expiry time of the upload. */
   async *#renewing(id: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { uploadTtlMs } = this.#config
     let renewedAt = this.#db.now()
@@ -151,7 +151,7 @@ export class ResumableUploads {
     return { upload: { ...upload, fileBytes: offset }, offset }
   }
 
-  /** Calls `use` while no other request uses the upload. A request that already uses the upload is ended first. */
+  /** Calls `use` while no other request uses the upload. First ends another running request for this upload. */
   async #alone<Result>(
     accountId: string,
     id: string,

@@ -1,6 +1,5 @@
-// Checks that there is room for more media files: on the disk, and in the disk quota of the account. `diskReserveBytes`
-// bytes of the disk must stay free for the database. All media files of one account together may have at most
-// `accountDiskBytes` bytes.
+// Checks the room for more media files, on the disk and in the disk quota of the account. `diskReserveBytes` of the
+// disk must stay free for the database. All media files of one account together may have at most `accountDiskBytes`.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
@@ -18,8 +17,7 @@ export function requireDisk(settings: RoomSettings, bytes: number): void {
 }
 
 /**
- * Throws a JobFailure if less than `diskReserveBytes` of the disk is free. Jobs call this function while they download
- * media.
+ * Throws a JobFailure if less than `diskReserveBytes` of the disk is free. Jobs call this function during a download.
  */
 export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
@@ -43,9 +41,8 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
 }
 
 /**
- * Returns the size of the media of an account in bytes, or of all accounts if `accountId` is null: the media of jobs,
- * and the uploads that were not used yet. An upload that has not arrived completely counts with its declared size, if
- * it has one.
+ * Returns the size in bytes of the media of an account, or of all accounts if `accountId` is null. Counts the media of
+ * jobs and the unused uploads. An incomplete upload counts with its declared size, if it has one.
  */
 export function sumMedia(db: Db, accountId: string | null): number {
   const own = accountId === null ? '' : 'account_id = $accountId and'

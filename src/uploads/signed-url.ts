@@ -14,9 +14,9 @@ export function signedUrl(secrets: Secrets, baseUrl: string, upload: Upload): st
 type Presented = { id: string; expires: string; signature: string; contentType: string }
 
 /**
- * Returns the reason why a PUT to a signed address is refused, or null if the PUT is accepted. A PUT is accepted if
- * this service signed the address for this Content-Type and the address has not expired. `wanted` is the Content-Type
- * of the upload, or null if the upload does not exist.
+ * Returns the reason why a PUT to a signed address is refused, or null if the PUT is accepted. The signature is valid
+ * for one Content-Type and until the address expires. `wanted` is the Content-Type of the upload, or null if the upload
+ * does not exist.
  */
 export function whyRefused(
   secrets: Secrets,

@@ -1,5 +1,4 @@
-// Receives the files of uploads. A file arrives as the body of a PUT to a signed address, as a part of a form
-// (form-files.ts), or in several requests (resumable.ts).
+// Receives the files of uploads: by a PUT to a signed address, in a form, or by resumable uploads.
 
 import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -31,9 +30,9 @@ export class UploadStore {
   }
 
   /**
-   * Stores the body of a PUT as the file of an upload, in place of the file of an earlier PUT. If this PUT fails, the
-   * earlier file stays. `bytesDeclared` is the Content-Length of this PUT. If `bytesDeclared` is larger than the limit,
-   * an ApiError is thrown before the body is read.
+   * Stores the body of a PUT as the file of an upload, and replaces the file of an earlier PUT. If this PUT fails, the
+   * earlier file stays. If `bytesDeclared` (the Content-Length) is too large, throws an ApiError before reading the
+   * body.
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir, uploadTtlMs } = this.#config
@@ -65,8 +64,8 @@ export class UploadStore {
   }
 
   /**
-   * Deletes an upload and its file. Must not be called for an upload that a job has used. Removes the file first, so
-   * that the file is removed even if the database is locked.
+   * Deletes an upload that no job has used, and its file. Removes the file first, so that this happens even if the
+   * database is locked.
    */
   discard(id: string): void {
     rmSync(uploadPath(this.#config.dataDir, id), { force: true })

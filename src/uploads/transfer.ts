@@ -1,5 +1,5 @@
-// Receives the body of one upload request. The body is a file, a part of a file, or a form with a file. It may arrive
-// slowly, but the request fails if no bytes arrive within the idle timeout.
+// Receives the body of one upload request: a file, a part of a file, or a form with a file. The body may arrive slowly.
+// The request fails if no bytes arrive within the idle timeout.
 
 import { ApiError } from '../errors.ts'
 
@@ -8,8 +8,7 @@ export type TransferFacts = {
   /** The Content-Length of the request, in bytes. */
   bytesDeclared: number
   /**
-   * True if the bytes of this request already count towards the disk quota of the account, because the size of the
-   * whole upload was declared before.
+   * True if the bytes of this request already count towards the disk quota: the size of the whole upload was declared.
    */
   isReserved?: boolean
   idleMs: number
@@ -18,9 +17,8 @@ export type TransferFacts = {
 export class Transfer {
   readonly accountId: string
   /**
-   * The number of bytes of this transfer that are added to the disk usage of the account, to compare it with the quota.
-   * The value is 0 if the bytes of this transfer already count towards the quota. Otherwise, the value is the larger
-   * one of two numbers: the Content-Length and the number of received bytes.
+   * The number of bytes that this transfer adds to the disk usage of the account. Zero if these bytes already count
+   * towards the quota. Otherwise, the larger of the Content-Length and the number of received bytes.
    */
   bytes: number
   readonly #isReserved: boolean
@@ -49,8 +47,8 @@ export class Transfer {
         if (this.#stopped) throw this.#stopped
         this.#arm()
         const { value, done } = await reader.read()
-        // When `reader.cancel` is called, a pending read returns as if the body had ended. So `#stopped` must be
-        // checked before `done`.
+        // After `reader.cancel`, a pending read returns as if the body had ended. So `#stopped` must be checked before
+        // `done`.
         if (this.#stopped) throw this.#stopped
         if (done) return
         this.#disarm()
@@ -60,7 +58,7 @@ export class Transfer {
       }
     } finally {
       this.#disarm()
-      // If the caller stopped reading early, the remaining bytes of the body are discarded.
+      // If the caller stops reading early, the remaining bytes are discarded.
       reader.cancel().catch(() => {})
     }
   }

@@ -1,5 +1,5 @@
-// All running transfers of uploads, and all running downloads of jobs. The free disk space and the disk quota of the
-// account are checked while bytes arrive.
+// All running transfers of uploads, and all running downloads of jobs. The free disk space and the account's disk quota
+// are checked while bytes arrive.
 
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -12,8 +12,8 @@ export type TransferSettings = RoomSettings & Pick<Config, 'requestIdleMs'>
 
 export type RunningDownload = {
   /**
-   * Must be called after each chunk. `bytes` is the number of bytes in the file, and `total` the size of the complete
-   * file, or null if it is not known. Throws a JobFailure if the disk is full or if the account exceeds its disk quota.
+   * Must be called after each chunk. `bytes` is the present size of the file, and `total` its final size, or null if
+   * unknown. Throws a JobFailure if the disk is full or if the account exceeds its disk quota.
    */
   count(bytes: number, total: number | null): void
   end(): void
@@ -31,8 +31,8 @@ export class Transfers {
   }
 
   /**
-   * Begins a transfer. Throws an ApiError if the upload already has a running transfer, or if the account has too many
-   * running transfers. The caller must call `end` when the transfer has ended.
+   * Begins a transfer, which the caller must end with `end`. Throws an ApiError if the upload already has a running
+   * transfer, or if the account has too many.
    */
   begin(id: string, facts: Omit<TransferFacts, 'idleMs'>): Transfer {
     if (this.#running.has(id))
@@ -58,8 +58,8 @@ export class Transfers {
   }
 
   /**
-   * Begins the download of a file for a job. Its bytes count towards the disk quota of the account. The caller must
-   * call `end` when the download has ended.
+   * Begins the download of a file for a job, which the caller must end with `end`. Its bytes count towards the disk
+   * quota of the account.
    */
   beginDownload(accountId: string): RunningDownload {
     const download = { accountId, bytes: 0 }
@@ -73,8 +73,8 @@ export class Transfers {
         checkAt = bytes + limits.downloadCheckBytes
         const excess = this.#excessOf(accountId)
         if (!excess) return
-        // The refused download ends later. Until then, its bytes must not count towards the quota, because other
-        // transfers of the account would be refused too.
+        // The refused download ends later. Until then, its bytes must not count, or other transfers of the account
+        // would be refused too.
         this.#downloads.delete(download)
         throw new JobFailure('DOWNLOAD_FAILED', excess)
       },
@@ -83,8 +83,8 @@ export class Transfers {
   }
 
   /**
-   * Yields the chunks of a request body. Throws an ApiError if the disk is full, if the account exceeds its disk quota,
-   * or if `Transfer.chunksOf` throws.
+   * Yields the chunks of a request body. Throws an ApiError if the disk or the account's quota is full, or if
+   * `Transfer.chunksOf` throws.
    */
   async *admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
     if (!body) return
@@ -101,8 +101,8 @@ export class Transfers {
   }
 
   /**
-   * Throws an ApiError if the account exceeds its disk quota, or if the disk is too full for `bytesOnDisk` more bytes.
-   * The bytes of the account's running transfers and downloads count towards the quota.
+   * Throws an ApiError if the account exceeds its disk quota, or if the disk lacks `bytesOnDisk` bytes. The account's
+   * running transfers and downloads count towards the quota.
    */
   requireRoom(accountId: string, bytesOnDisk: number): void {
     const excess = this.#excessOf(accountId)

@@ -1,10 +1,10 @@
-// Lets only one request at a time use a resumable upload. If another request for the same upload arrives, it ends the
-// running request, because the connection of the running request may be dead.
+// Lets only one request at a time use a resumable upload. Another request for the same upload ends the running request,
+// because the running request's connection may be dead.
 
 import { ApiError } from '../errors.ts'
 import type { Transfer } from './transfer.ts'
 
-/** The time in which one request uses an upload. No other request uses the upload at the same time. */
+/** The time in which one request uses an upload, alone. */
 export class Turn {
   #transfer: Transfer | null = null
   #isOver = false
@@ -12,9 +12,8 @@ export class Turn {
   constructor(readonly done: Promise<void>) {}
 
   /**
-   * Sets the transfer of this turn. The transfer receives the bytes of the request that uses the upload. If another
-   * request needs the upload later, it ends this turn, and the transfer is stopped. If another request has ended this
-   * turn before this call, the transfer is stopped at once.
+   * Sets the transfer that receives the bytes of this turn's request. The end of the turn stops the transfer. If the
+   * turn has already ended, the transfer is stopped at once.
    */
   start(transfer: Transfer): void {
     this.#transfer = transfer
@@ -28,14 +27,12 @@ export class Turn {
 }
 
 export class Turns {
-  /**
-   * The current turn of each upload, by the id of the upload. A turn is the time in which one request uses an upload.
-   */
+  /** The current turn of each upload, by the id of the upload. */
   readonly #running = new Map<string, Turn>()
 
   /**
-   * Calls `use` while no other request uses the upload. If another request for the upload is running, first ends that
-   * request, and waits until all its bytes are on the disk.
+   * Calls `use` while no other request uses the upload. First ends another running request for the upload, and waits
+   * until all its bytes are on the disk.
    */
   async take<Result>(id: string, use: (turn: Turn) => Promise<Result>): Promise<Result> {
     for (let other = this.#running.get(id); other; other = this.#running.get(id)) {

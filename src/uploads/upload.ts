@@ -1,5 +1,5 @@
-// Reads and writes uploads in the database. An upload accepts its file until the upload is used or expires. It can be
-// used only once: by a job, or by the enrolment of a voice.
+// Reads and writes uploads in the database. An upload accepts its file until the upload is used or expires. Only one
+// job, or one enrolment of a voice, can use an upload.
 
 import { requireNotDeleted } from '../accounts/account.ts'
 import { newId } from '../base/id.ts'
@@ -14,12 +14,12 @@ export type Upload = {
   createdAt: number
   expiresAt: number
   /**
-   * The size of the file that the client declared when it created a resumable upload, in bytes. Null for an upload that
-   * is not resumable, and for an expired upload whose file was removed.
+   * The size in bytes that the client declared for a resumable upload. Null for other uploads, and for an expired
+   * upload whose file was removed.
    */
   declaredBytes: number | null
   /**
-   * The size of the uploaded file in bytes. Null until the file is complete, and for an expired upload whose file was
+   * The size of the complete file in bytes. Null for an incomplete file, and for an expired upload whose file was
    * removed.
    */
   fileBytes: number | null
@@ -76,7 +76,7 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Extends the expiry time of an upload to `ttlMs` from now. Does nothing if the upload was used. */
+/** Extends the expiry time of an upload to `ttlMs` from now, unless the upload was used. */
 export function renewUpload(db: Db, id: string, ttlMs: number): void {
   db.run('update uploads set expires_at = $expiresAt where id = $id and used_at is null', {
     id,
@@ -89,15 +89,12 @@ export function completeUpload(db: Db, id: string, { fileBytes }: { fileBytes: n
   db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes })
 }
 
-/** Records that the file of a PUT was too large. Does nothing if an earlier PUT has stored a file that is not empty. */
+/** Records that the file of a PUT was too large. Does nothing if an earlier PUT has stored a file with content. */
 export function markTooLarge(db: Db, id: string): void {
   db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id })
 }
 
-/**
- * Marks an upload as used by a job or by the enrolment of a voice, and returns the upload. Throws an ApiError with the
- * reason if the upload cannot be used.
- */
+/** Marks an upload as used, and returns the upload. Throws an ApiError with the reason if the upload cannot be used. */
 export function takeUpload(db: Db, accountId: string, id: string): Upload {
   return db.tx(() => {
     const upload = findUpload(db, id)
