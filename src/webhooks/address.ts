@@ -1,4 +1,4 @@
-// Checks the webhook address of a new job or of an account. At each delivery, net/fetch.ts checks the address again.
+// Checks the webhook address of a new job or of an account. Each delivery checks the address again.
 
 import { limits } from '../limits.ts'
 import { isListed, literalAddress, reachable } from '../net/address.ts'
@@ -7,9 +7,9 @@ import { isWeb, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 
 /**
- * Returns the reason why a webhook address is refused, or null if the address is accepted. The host name of an https
- * address is not looked up here, because each delivery looks it up and checks its IP addresses. A plain http address is
- * accepted only if an IP address of the host is in `allowNets`.
+ * Returns the reason why a webhook address is refused, or null if it is accepted. The host name of an https address is
+ * not looked up here: each delivery checks its IP addresses. A plain http address must lead to an IP address in
+ * `allowNets`.
  */
 export async function checkWebhookUrl(
   address: string,

@@ -1,14 +1,13 @@
 // Circuit breakers for the receivers of webhooks. A receiver is one host to which the webhooks of one account are sent.
-// After `webhookTimeoutsMax` timeouts in a row, no deliveries are sent to this receiver for `webhookSkippedMs`. The
-// circuit breakers also record which receivers answer.
+// After `webhookTimeoutsMax` timeouts in a row, its deliveries are skipped for `webhookSkippedMs`.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'
 
 export type Breaker = {
   /**
-   * Calls `deliver` and returns its outcome. While the circuit breaker of this receiver is open, does not call
-   * `deliver`, and returns the outcome `skipped`.
+   * Calls `deliver` and returns its outcome. While the receiver's circuit breaker is open, returns the outcome
+   * `skipped` without a call.
    */
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
   /** Returns true if the receiver answered its last delivery, less than `webhookReceiversKeptMs` ago. */
@@ -20,19 +19,19 @@ export type Breaker = {
 }
 
 /**
- * The number of timeouts in a row of one receiver, and the time of its last delivery. The number is 0 if the receiver
- * answered this delivery. `isProbed` is true while an open circuit breaker lets one delivery test the receiver.
+ * The number of timeouts in a row of one receiver, and the time of its last delivery. `isProbed` is true while an open
+ * circuit breaker lets one delivery test the receiver.
  */
 type Receiver = { timeouts: number; lastAt: number; isProbed: boolean }
 
-/** Creates the circuit breakers for all receivers. `monotonic` is a monotonic clock in milliseconds. */
+/** Creates the circuit breakers for all receivers. `monotonic` is a clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** The receivers whose last delivery was answered or timed out, in the order of these deliveries, oldest first. */
+  /** The receivers whose last delivery was answered or timed out, in the order of these deliveries. */
   const receivers = new Map<string, Receiver>()
 
   /**
-   * Returns true if a delivery to the receiver may be sent. If the circuit breaker is open, one delivery is allowed
-   * when the last timeout is at least `webhookSkippedMs` ago.
+   * Returns true if a delivery to the receiver may be sent. An open circuit breaker allows one delivery when the last
+   * timeout is at least `webhookSkippedMs` ago.
    */
   function admits(name: string): boolean {
     const receiver = receivers.get(name)

@@ -1,12 +1,11 @@
-// Makes one delivery of a webhook, without retries. A failed delivery is returned as an `Outcome`. Only an error of
-// this program is thrown.
+// Makes one delivery of a webhook, without retries. A failed delivery is returned as an `Outcome`. Only errors of this
+// program are thrown.
 
 import { limits } from '../limits.ts'
 import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 import { signedHeaders } from './sign.ts'
 
-/** The possible outcomes of a webhook delivery. */
 export const outcomes = [
   'delivered',
   'refused',
@@ -40,7 +39,7 @@ export type DeliveryOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. */
+/** Posts the body to `url`, and follows at most one redirect. `timeoutMs` applies to the whole delivery. */
 export async function deliver(
   url: string,
   body: string,

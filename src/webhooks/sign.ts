@@ -1,11 +1,10 @@
-// Signs a webhook with an HMAC of the time and the body. The receiver computes the same signature with a secret that it
-// derives from its API key.
+// Signs a webhook with an HMAC of the time and the body. The receiver derives the secret from its API key, and computes
+// the same signature.
 
 import { createHmac } from 'node:crypto'
 
 /**
- * Returns the HTTP headers of a webhook that is sent at the time `nowMs`. The signature in the headers is valid only
- * for this `body`.
+ * Returns the HTTP headers of a webhook that is sent at the time `nowMs`. The signature is valid only for this `body`.
  */
 export function signedHeaders(
   body: string,
