@@ -1,7 +1,6 @@
-// Signed addresses on the server, for a worker that has claimed a job: one address for the media of the job, and two
-// addresses for an input and a result that are too large for a message of NATS. This file also makes two kinds of
-// tokens. One token proves that a worker has claimed a job, and the other token allows a worker to download models.
-// Only the server reads the expiry times, so a wrong clock of a worker does no harm.
+// Signed addresses and tokens for a worker that has claimed a job. The addresses are for the media, a large input and a
+// large result. One token proves the claim, and another token allows the download of models. Only the server reads the
+// expiry times, so a wrong clock of a worker does no harm.
 
 import { randomUUID } from 'node:crypto'
 import type { Secrets } from '../base/seal.ts'
@@ -10,7 +9,7 @@ import type { Addresses } from './answers.ts'
 
 export type Purpose = keyof Addresses
 
-/** The values in a signed address: the id of the job from its path, and the other values from its query. */
+/** The values in a signed address: the job's id from the path, and the other values from the query. */
 export type Signed = { jobId: string; fence: string; expires: string; signature: string }
 
 export function addressesOf(secrets: Secrets, jobId: string, fence: number, now: number): Addresses {
@@ -30,8 +29,8 @@ export function isSignedAddress(secrets: Secrets, purpose: Purpose, signed: Sign
 }
 
 /**
- * Returns the token with which a worker proves that it has claimed the job. `fence` is the number of the claim. The
- * worker must send this token in each later message about the job.
+ * Returns the token with which a worker proves that it has claimed the job. `fence` is the number of the claim. Each
+ * later message about the job needs this token.
  */
 export function tokenFor(secrets: Secrets, jobId: string, fence: number): string {
   return secrets.sign('worker claim', textOf(jobId, `${fence}`, ''))
@@ -41,7 +40,7 @@ export function isToken(secrets: Secrets, jobId: string, fence: number, token: s
   return secrets.isSigned('worker claim', textOf(jobId, `${fence}`, ''), token)
 }
 
-/** Returns a token with which a worker can download models from the server until the token expires. */
+/** Returns a token with which a worker can download models from the server for some time. */
 export function modelTokenFor(secrets: Secrets, now: number): string {
   const expires = `${now + limits.workerAddressMs}`
   return `${expires}.${secrets.sign('worker models', expires)}`
@@ -54,8 +53,8 @@ export function isModelToken(secrets: Secrets, token: string, now: number): bool
 }
 
 /**
- * Returns a random name for a session, which lasts from the start of a worker process to its end. After a restart, the
- * worker has another session, and so does not hold the jobs of its earlier session.
+ * Returns a random name for a session, which lasts as long as a worker process. After a restart, the worker does not
+ * hold the jobs of its earlier session.
  */
 export function newSession(): string {
   return randomUUID().slice(0, 8)

@@ -3,8 +3,8 @@
 import type { TranscribeInput } from '../engine/request.ts'
 
 /**
- * The input of the engine for a job, as the server sends it to a worker. `path` is left out, because the media file has
- * another path on each machine. `section` is left out, because a job always uses the whole recording.
+ * The input of the engine for a job, as the server sends it to a worker. `path` differs on each machine. `section` is
+ * not needed, because a job always uses the whole recording.
  */
 export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
@@ -13,40 +13,34 @@ export type HelloAnswer =
   | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
   | { kind: 'refused'; message: string }
 
-/**
- * Signed paths on the server, which expire after a short time: for fetching the media and the input of a job, and for
- * sending its result.
- */
+/** Signed paths on the server, which soon expire: for the media, the input and the result of a job. */
 export type Addresses = { media: string; input: string; result: string }
 
 export type ClaimAnswer =
-  /** `input` is null if it is too large for a message of NATS. The worker then fetches it over HTTP. */
+  /** `input` is null if it is too large for a NATS message. The worker then fetches it over HTTP. */
   | { kind: 'yours'; fence: number; token: string; input: JobInput | null; addresses: Addresses }
   /**
-   * The worker does not get the job now: another worker still holds it, or the machine of this worker has failed on it
-   * and another worker should do it, or the server cannot answer yet. The worker then returns the message of the job to
-   * JetStream, which delivers this message again after `afterMs` milliseconds, or after `workerRetryMsMax` without
-   * `afterMs`. If another worker holds the job, `afterMs` is the time until the end of its lease.
+   * The worker does not get the job now. Another worker holds it or should do it, or the server cannot answer yet. The
+   * worker returns the message of the job to JetStream, which delivers it again after `afterMs` (default:
+   * `workerRetryMsMax`).
    */
   | { kind: 'later'; afterMs?: number }
   /**
-   * The job has ended or is no longer in the state `processing`, or the stream has a newer message of the job than the
-   * message that the worker has received. In each case, the worker removes the received message from the stream.
+   * The job is no longer in the state `processing`, or the stream has a newer message of the job. The worker removes
+   * the received message from the stream.
    */
   | { kind: 'over' }
   | { kind: 'refused'; message: string }
 
 /**
- * The answer to a progress report of a worker. A report may contain utterances of the transcript. `heard` is the number
- * of utterances of this job that the server has received since the worker claimed the job. The next report of the
- * worker starts with the utterance at this index.
+ * The answer to a progress report, which may contain utterances. `heard` is the number of utterances that the server
+ * has received since the claim. The next report starts with the utterance at this index.
  */
 export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
 
 /**
- * The answer to a result. After the answer `stored` or `refused`, the worker ends its work on the job. After `again`,
- * the worker returns the message of the job to JetStream, which delivers this message again to any worker. After
- * `later`, the worker sends the result again.
+ * The answer to a result. After `stored` or `refused`, the work on the job ends. After `again`, the worker returns the
+ * message of the job to JetStream for any worker. After `later`, the worker sends the result again.
  */
 export type ResultAnswer = { kind: 'stored' | 'refused' | 'again' | 'later' }
 
@@ -55,7 +49,7 @@ export type AddressesAnswer =
   | { kind: 'later' }
   | { kind: 'stop' }
 
-/** The answer to the request `models`. With `token`, the worker can download the server's models for a short time. */
+/** The answer to the request `models`. With `token`, the worker can download models for a short time. */
 export type ModelsAnswer = { kind: 'models'; token: string }
 
 export type Answers = {

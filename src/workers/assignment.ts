@@ -1,5 +1,4 @@
-// The work of a worker on one job: it claims the job, fetches the media, transcribes the media, and delivers the
-// result.
+// The work of a worker on one job: claims the job, fetches and transcribes the media, and delivers the result.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,32 +19,31 @@ type Parts = { server: Server; engine: Engine; session: string; folder: string; 
 
 type Yours = Extract<ClaimAnswer, { kind: 'yours' }>
 
-/** The error with which an assignment is aborted if its job has ended, or was claimed by another worker. */
+/** The error that aborts an assignment whose job has ended or was claimed by another worker. */
 class Stopped extends Error {}
 
 /**
- * The length of the recording of the job, and the time that the worker needed for the job, both in seconds. Null if the
- * worker delivered no transcript.
+ * The length of the recording, and the time that the worker needed for the job, both in seconds. Null if the worker
+ * delivered no transcript.
  */
 export type Outcome = { audioSeconds: number; workSeconds: number } | null
 
 export class Assignment {
   readonly jobId: string
   /**
-   * Resolves when this worker's work on the job has ended, with the length of the recording and the time that the work
-   * took, or with null if no transcript was delivered. Never rejects.
+   * Resolves when this worker's work on the job has ended. Null means that no transcript was delivered. Never rejects.
    */
   readonly done: Promise<Outcome>
   /**
-   * The number of this worker's claim of the job. Each claim of a job has a higher number (called `fence`) than the
-   * claim before it. 0 until the server has accepted the claim.
+   * The number of this worker's claim of the job. Each later claim has a higher number. 0 until the server has accepted
+   * the claim.
    */
   fence = 0
   /** True after an error of this machine, such as a full disk. The next job would probably fail by the same error. */
   isOfMachine = false
   /**
-   * The time, by the monotonic clock, since which the server has not answered, or at which the engine ended its work if
-   * that is later. Null if no request has failed since the last answer.
+   * The monotonic time since which the server has not answered. The end of the engine's work resets this time. Null if
+   * no request has failed since the last answer.
    */
   #unansweredSince: number | null = null
   #isTranscribing = false
@@ -53,7 +51,7 @@ export class Assignment {
   readonly #claim: Claim
   readonly #stop = new AbortController()
   readonly #utterances: Utterance[] = []
-  /** The language of the texts of the utterances. Empty if there are no utterances yet. */
+  /** The language of the utterances. Empty if there are no utterances yet. */
   #language = ''
   #delivery: Delivery
   #seconds = 0
@@ -69,16 +67,15 @@ export class Assignment {
   }
 
   /**
-   * Must be called if JetStream delivers a message of this job again. This object then answers the last delivery, which
-   * may be of another message: the server may have put the job into another queue. (If it is the same message,
-   * JetStream accepts the answers to each of its deliveries.)
+   * Must be called if JetStream delivers a message of this job again. Later answers then go to this delivery. It may be
+   * of another message, because the server may have put the job into another queue.
    */
   deliveredAgain(delivery: Delivery): void {
     this.#delivery = delivery
   }
 
   /**
-   * Ends the assignment, because the job has ended or was claimed by another worker. The message of the job is removed
+   * Ends the assignment, because the job has ended or was claimed by another worker. Removes the message of the job
    * from the stream.
    */
   stop(): void {
@@ -86,8 +83,8 @@ export class Assignment {
   }
 
   /**
-   * Ends the work on this job, because the worker stops. The message with the id of the job stays in the NATS stream,
-   * so that another worker receives it.
+   * Ends the work on this job, because the worker stops. The message of the job stays in the NATS stream for another
+   * worker.
    */
   leave(): void {
     this.#stop.abort(new Error('the worker ends'))
@@ -103,8 +100,8 @@ export class Assignment {
 
   /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
-    // JetStream delivers the message again if the worker says nothing about it for `workerKeepMs`, or for a lease if a
-    // lease is shorter.
+    // Without a sign of work, JetStream delivers the message again after `workerKeepMs`, or after a lease if that is
+    // shorter.
     const keepMs = intervalIn(this.#parts.leaseMs, limits.workerBeatMs)
     const keep = setInterval(() => this.#delivery.keep(), keepMs)
     try {
@@ -156,7 +153,7 @@ export class Assignment {
       result = { failure: failureOf(error) }
     } finally {
       this.#isTranscribing = false
-      // The result has not been sent yet, so a silence of the server during the work on the job does not count.
+      // A silence of the server during the work on the job does not count, so the time starts again.
       if (this.#unansweredSince !== null) this.#unansweredSince = performance.now()
       removeMedia(place)
       await beats.close()
@@ -194,16 +191,16 @@ export class Assignment {
   }
 
   /**
-   * Returns the utterances of the next report. An utterance that is too large for a report ends the reports of
-   * utterances: it and the later ones reach the server with the result.
+   * Returns the utterances of the next report. After an utterance that is too large for a report, reports contain no
+   * utterances. The result contains all utterances.
    */
   #unreported(): Utterance[] {
     return firstOf(this.#utterances.slice(this.#heard), this.#parts.server.reportBytesMax)
   }
 
   /**
-   * Reports the progress to the server. The answer of the server may contain the index of the next utterance to send,
-   * or the order to stop.
+   * Reports the progress to the server. The answer may contain the index of the next utterance to send, or the order to
+   * stop.
    */
   async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
     const utterances = this.#unreported()
@@ -216,8 +213,8 @@ export class Assignment {
   }
 
   /**
-   * Sends the result of the job to the server. Repeats the request while the server does not answer or answers `later`,
-   * because the server may be unreachable for a long time. Rejects if the assignment is ended meanwhile.
+   * Sends the result of the job to the server. Repeats the request until the server gives another answer than `later`.
+   * Rejects if the assignment is ended.
    */
   async #deliver(message: ResultMessage): Promise<ResultAnswer> {
     for (;;) {
@@ -228,8 +225,8 @@ export class Assignment {
   }
 
   /**
-   * Repeats a request, with exponential backoff, until the server answers it. Rejects if the assignment is ended
-   * before. Sends no request while there is no connection to NATS. The timeouts that it passes to `request` grow too.
+   * Repeats a request with exponential backoff until the server answers. The timeouts for `request` grow too. Waits
+   * while there is no connection to NATS. Rejects if the assignment is ended.
    */
   async #ask<Answer>(request: (timeoutMs: number) => Promise<Answer>): Promise<Answer> {
     for (let pauseMs: number = limits.workerRetryMs; ; pauseMs *= 2) {
@@ -245,8 +242,8 @@ export class Assignment {
   }
 
   /**
-   * Sends a request. If it is the first one that fails since the last answer, stores the time in `#unansweredSince`. An
-   * answer sets `#unansweredSince` to null.
+   * Sends a request. The first failure after an answer stores its time in `#unansweredSince`. An answer sets
+   * `#unansweredSince` to null.
    */
   async #answerTo<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     try {
@@ -260,7 +257,7 @@ export class Assignment {
   }
 }
 
-/** Removes the media of a job. An error is only logged, because the result of the job must still be delivered. */
+/** Removes the media of a job. Only logs an error, because the result must still be delivered. */
 function removeMedia(place: string): void {
   try {
     rmSync(place, { recursive: true, force: true })
@@ -270,8 +267,8 @@ function removeMedia(place: string): void {
 }
 
 /**
- * Returns the failure that the worker reports to the server for an error. An error that is not a JobFailure is a fault
- * of this machine, such as a full disk, so the job may succeed on another worker.
+ * Returns the failure that the worker reports to the server. An error that is not a JobFailure is a fault of this
+ * machine: another worker may succeed.
  */
 function failureOf(error: unknown): { code: JobFailure['code']; message: string } {
   if (error instanceof JobFailure) return { code: error.code, message: error.message }

@@ -1,9 +1,9 @@
-// The reports that a worker sends to the server during a job: when a report is sent, and how many utterances it has.
+// The reports of a worker during a job: when a report is sent, and how many utterances it has.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Utterance } from '../transcripts/transcript.ts'
 
-/** Calls the function `beat` repeatedly, with a pause before each call, until `close` is called. */
+/** Calls `beat` repeatedly, with a pause before each call, until `close` is called. */
 export class Beats {
   readonly #stop = new AbortController()
   readonly #done: Promise<void>
@@ -28,8 +28,8 @@ export class Beats {
 }
 
 /**
- * Returns the interval of a message that must arrive at least once in a lease. The interval is `ms`, or a third of the
- * lease if `ms` is longer. So one such message may be late or lost.
+ * Returns the interval of a message that must arrive at least once in a lease. The interval is at most a third of the
+ * lease, so one message may be late or lost.
  */
 export function intervalIn(leaseMs: number, ms: number): number {
   return Math.min(ms, leaseMs / 3)
@@ -39,9 +39,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/**
- * Returns the beginning of the list `utterances`: as many utterances as fit into `bytesMax` bytes of JSON.
- */
+/** Returns as many of the first utterances as fit into `bytesMax` bytes of JSON. */
 export function firstOf(utterances: Utterance[], bytesMax: number): Utterance[] {
   let bytes = 0
   const end = utterances.findIndex(utterance => {
