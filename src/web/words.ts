@@ -1,5 +1,4 @@
-// All texts and labels of the web app. The folder `words` contains the texts of the pages and the messages about
-// errors. This file contains the other texts.
+// The texts and labels of the web app. The folder `words` contains the texts of the pages and of errors.
 
 import { accountWords } from './words/account.ts'
 import { faultWords } from './words/faults.ts'

@@ -1,5 +1,4 @@
-// The account page. On this page, a person changes the password of the account, signs out, or ends all sessions of the
-// account.
+// The account page, on which a person changes the password, signs out, or ends all sessions.
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'

@@ -1,4 +1,4 @@
-// The page of the API keys. On this page, a person creates, lists and revokes keys.
+// The page on which a person creates, lists and revokes API keys.
 
 import { useSignal } from '@preact/signals'
 import { showAgo, showDay } from '../base/format.ts'
@@ -44,9 +44,8 @@ function NewKey({ keys, onMade }: { keys: Loaded<Keys>; onMade: (key: string) =>
   const most = keys.value.value?.active_max ?? 0
   if (keys.value.value && active >= most) return <p class="hint">{text.allUsed(most)}</p>
   const make = async () => {
-    // If the response is lost, the server may already have made a key. The request is not sent again, because it would
-    // make a second key. The secret of the first key is lost. The list shows the name of the first key, so a person can
-    // revoke this key.
+    // If the response is lost, the server may already have made a key, so the request is not sent again. The secret of
+    // this key is lost. The list shows the key, so that a person can revoke it.
     const body = { name: name.value.trim() }
     const made = ask<{ key: string }>('POST', '/app/keys', { body, waitsForServer: false })
     const { key } = await made.finally(keys.reload)

@@ -1,5 +1,4 @@
-// The page on which a person creates an account. The account can be used after the person has opened the link in the
-// verification mail.
+// The page on which a person creates an account. The link in the verification mail makes the account usable.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect } from 'preact/hooks'

@@ -9,8 +9,7 @@ import { forget } from '../base/storage.ts'
 export type Session = { account_id: string; email: string; key_id: string | null }
 
 /**
- * Facts about the signed-in account that are not fields of `Session`. The page requests these facts when it has
- * received the session.
+ * Facts about the signed-in account that are not in `Session`. The page requests them when it has received the session.
  */
 export type AccountDetails = {
   operator: boolean
@@ -39,10 +38,7 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/**
- * Signs in. If another account was signed in before, loads the start page, so that no data of the earlier account
- * remain on the screen.
- */
+/** Signs in. If the account has changed, loads the start page, so that no data of the earlier account remain. */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value
   const now = await ask<Session>('POST', '/app/session', { body: credentials, waitsForSignIn: false })

@@ -32,8 +32,8 @@ export function SignInPage() {
 }
 
 /**
- * A dialog in which the person signs in again after the session has ended. The page stays below the dialog, so that
- * text that the person typed is not lost.
+ * A dialog in which the person signs in again after the session has ended. The page stays below the dialog, so typed
+ * text is not lost.
  */
 export function SignInAgain() {
   if (!needsSignIn.value) return null
@@ -54,15 +54,15 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
     signIn(
       withKey.value ? { key: key.value.trim() } : { email: email.value.trim(), password: password.value },
     ).catch(fault => {
-      // For wrong credentials, the server has only one message. The page replaces this message by a message for a wrong
-      // key, or by a message for a wrong password.
+      // The server has only one message for wrong credentials. The page shows a message for a wrong key or for a wrong
+      // password.
       const isWrong = fault instanceof Fault && fault.status === 401
       throw isWrong ? new Error(withKey.value ? text.wrongKey : text.wrongPassword) : fault
     })
   return (
     <>
-      {/* With this `key`, Preact makes a new form for each kind of credentials. So an error in one form disappears when
-          the person changes to the other form. */}
+      {/* With this `key`, Preact makes a new form for each kind of credentials, so an error of the earlier form
+          disappears. */}
       <Form key={`${withKey.value}`} onSend={send} button={text.button} class="stack">
         {withKey.value ? (
           <Field label={text.key} hint={text.keyHint} type="password" autocomplete="off" required of={key} />

@@ -1,4 +1,4 @@
-// The statement of an account. It lists every deposit, and every charge with its job.
+// The statement of an account: every deposit, and every charge with its job.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -75,7 +75,7 @@ function EntryName({ entry }: { entry: Entry }) {
   const { kind, transcription_id: id, name, audio_duration_seconds: seconds } = entry
   if (kind === 'deposit') return <>{text.deposit}</>
   const length = seconds === null ? '' : ` · ${showDuration(seconds)}`
-  // The job of this charge was deleted. A deleted job has no page, so the entry in the statement is not a link.
+  // The job of this charge was deleted, so it has no page to link to.
   if (id === null || name === null) return <>{`${text.deletedJob}${length}`}</>
   return (
     <>

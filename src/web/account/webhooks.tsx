@@ -23,8 +23,8 @@ export function WebhooksPage() {
   const again = async ({ id }: Delivery) => {
     await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`).then(() => tell(text.redelivered), tellFault)
     await deliveries.reload()
-    // The server has just started another attempt to deliver the webhook, and this attempt may still be running. So the
-    // list of deliveries is loaded again after `timing.attemptMs`, when an attempt has usually ended.
+    // The new attempt to deliver the webhook may still be running. After `timing.attemptMs`, it has usually ended, so
+    // the list is loaded again.
     setTimeout(deliveries.reload, timing.attemptMs)
   }
   return (

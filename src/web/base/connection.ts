@@ -3,11 +3,11 @@
 import { signal } from '@preact/signals'
 
 /**
- * False after the server did not answer a request that the app repeats, or after the answer was 502, 503 or 504. True
- * again after the next other answer.
+ * False after the server did not answer a request that the app repeats. The status 502, 503 or 504 counts as no answer.
+ * Any other answer sets the signal to true.
  */
 export const isOnline = signal(true)
-/** True while a request waits because the session has ended and the person must sign in again. */
+/** True while a request waits until the person signs in again. */
 export const needsSignIn = signal(false)
 
 let signedInAgain = Promise.withResolvers<void>()

@@ -1,8 +1,8 @@
-// The error of a request that failed, and the function that makes this error from the response of the server.
+// The error of a failed request, and the function that makes it from the server's response.
 
 import { words } from '../words.ts'
 
-/** The error of a request that failed. The message of this error is a sentence that the page shows to the person. */
+/** The error of a failed request. The page shows its message to the person. */
 export class Fault extends Error {
   constructor(
     readonly code: string,

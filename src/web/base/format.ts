@@ -2,8 +2,8 @@
 
 import { words } from '../words.ts'
 
-// `navigator.languages` may contain the name of a system locale, such as en-US@posix. This name is not a language tag,
-// and Intl would throw an error for it. So such names are left out.
+// `navigator.languages` may contain the name of a system locale, such as en-US@posix. Such a name is left out, because
+// Intl would throw an error for it.
 const locale = navigator.languages.filter(isLanguageTag)
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
@@ -41,10 +41,7 @@ export function showTime(at: string | number): string {
   return timeOnly.format(new Date(at))
 }
 
-/**
- * Returns a relative time such as "3 min. ago" or "just now". Returns the date if the time `at` is more than seven days
- * ago.
- */
+/** Returns a relative time such as "3 min. ago" or "just now". Returns the date if `at` is more than seven days ago. */
 export function showAgo(at: string | number): string {
   const ago = Date.now() - new Date(at).getTime()
   if (ago > 7 * day) return showDay(at)
@@ -54,7 +51,7 @@ export function showAgo(at: string | number): string {
   return relative.format(-Math.floor(ago / minute), 'minute')
 }
 
-/** Returns a position in a recording as text, such as `1:02:03` for 1 hour, 2 minutes and 3 seconds. */
+/** Returns a position in a recording as text, such as `1:02:03` or `2:03`. */
 export function showClock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
@@ -62,10 +59,7 @@ export function showClock(seconds: number): string {
   return `${start}:${String(rest).padStart(2, '0')}`
 }
 
-/**
- * Returns a duration as text, such as "1 h 20 min". A duration below ten minutes is shown with its seconds, if it is
- * not a whole number of minutes.
- */
+/** Returns a duration as text, such as "1 h 20 min". Seconds are shown only below ten minutes. */
 export function showDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
   if (whole < 60) return words.units.seconds(plain.format(whole))
@@ -99,22 +93,19 @@ export function showPercent(share: number): string {
   return percent.format(share)
 }
 
-/** Returns an amount in dollars as text. If the amount is below one dollar, fractions of a cent are shown too. */
+/** Returns an amount in dollars as text. Below one dollar, fractions of a cent are shown too. */
 export function showMoney(cents: number): string {
   return (Math.abs(cents) < 100 && cents % 1 !== 0 ? exactDollars : dollars).format(cents / 100)
 }
 
-/**
- * Returns an amount from the statement of the account as text: in dollars with four decimals. A negative amount gets a
- * minus sign (−) in place of the hyphen.
- */
+/** Returns an amount in dollars with four decimals. A negative amount gets a minus sign (−) in place of the hyphen. */
 export function showAmount(cents: number): string {
   return statementDollars.format(cents / 100).replace('-', '−')
 }
 
 /**
- * Returns the name that the page shows for the label of a speaker: `Speaker 1` for `SPEAKER 1`. Exported texts and
- * subtitles show the same name.
+ * Returns the name that the page shows for a speaker's label: `Speaker 1` for `SPEAKER 1`. Exported files show the same
+ * name.
  */
 export function showSpeaker(label: string): string {
   return label.replace(/^SPEAKER(?= \d+$)/, 'Speaker')

@@ -1,5 +1,5 @@
-// Sends requests to the server. If the server does not answer, the request is sent again. If the session has ended, the
-// request waits until the person has signed in again, and is then sent again. A caller can switch off both.
+// Sends requests to the server. A request is repeated if the server does not answer. After the end of the session, it
+// is repeated when the person has signed in again. A caller can switch off these repetitions.
 
 import { words } from '../words.ts'
 import { isOnline, pause, signInAgain } from './connection.ts'
@@ -11,23 +11,20 @@ type Options = {
   query?: Record<string, string | number | undefined>
   body?: unknown
   /**
-   * The ETag of the transcript that the page shows. If the transcript on the server has another ETag, the server
-   * refuses the request. If it is null or missing, the server does not compare.
+   * The ETag of the transcript that the page shows. If the server has another version, it refuses the request. Without
+   * an ETag, the server does not compare.
    */
   ifMatch?: string | null
   signal?: AbortSignal
   /**
-   * If true or missing, a request with the response status 401 waits until the person has signed in again. If false,
-   * the status 401 is an error.
+   * If true or missing, a request with the status 401 waits until the person has signed in again. If false, the status
+   * 401 is an error.
    */
   waitsForSignIn?: boolean
   /** If true or missing, a request that the server does not answer is sent again. If false, such a request fails. */
   waitsForServer?: boolean
   keepalive?: boolean
-  /**
-   * A key that stays the same when the request is sent again. With this key, the server carries out the request only
-   * once.
-   */
+  /** With the same key, the server carries out a repeated request only once. */
   idempotencyKey?: string
 }
 
@@ -64,9 +61,8 @@ export function withQuery(path: string, query: NonNullable<Options['query']>): s
 }
 
 /**
- * Sends a request. If the server does not answer, or if the session has ended, waits and sends the request again. If
- * `waitsForServer` is false, a request that the server does not answer is not sent again. If `waitsForSignIn` is false,
- * a request after the end of the session is not sent again.
+ * Sends a request. If the server does not answer, or if the session has ended, waits and sends the request again. The
+ * options `waitsForServer` and `waitsForSignIn` can switch off these repetitions.
  */
 export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
   for (;;) {
@@ -108,8 +104,8 @@ async function send(method: string, path: string, options: Options): Promise<Res
 }
 
 /**
- * Returns true if a request failed because the server does not answer or is busy: `error` is a TypeError, as `fetch`
- * throws it, or the response has the status 502, 503 or 504. A proxy may send such a response in place of the server.
+ * Returns true if a request failed because the server does not answer or is busy. `fetch` then throws a TypeError, or
+ * the server or a proxy sends the status 502, 503 or 504.
  */
 export function isAway(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Fault && isGatewayFault(error.status))

@@ -1,4 +1,4 @@
-// The router of the web app. A click on a link inside the app changes the address without a reload of the page.
+// The router of the web app. A click on a link inside the app changes the address without a page reload.
 
 import { computed, signal } from '@preact/signals'
 
@@ -12,9 +12,8 @@ export const query = computed(() => address.value.searchParams)
 export const fragment = computed(() => address.value.hash.slice(1))
 
 /**
- * Goes to another address inside the app. If `replace` is true, the new address replaces the current entry in the
- * browser's history. Otherwise the new address becomes a new entry in the history. The same address as before changes
- * no entry.
+ * Goes to another address inside the app. If `replace` is true, the address replaces the current entry in the browser's
+ * history. Otherwise it becomes a new entry.
  */
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
   const target = new URL(to, location.href)
@@ -28,13 +27,10 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
 }
 
 /**
- * Sets the title of the document. If the page replaces another page of the app, also moves the focus, so that a screen
- * reader reads the focused element. The focus moves to the main field of the page. If the page has no main field, the
- * focus moves to its heading. The focus does not scroll the page, because after "Back" the browser restores the earlier
- * scroll position.
- *
- * Must be called in a layout effect, before the browser draws the page. Otherwise, the first letters of a person who
- * types at once would go into another field.
+ * Sets the title of the document. Except for the first page, also moves the focus to the main field or the heading, for
+ * screen readers. The focus does not scroll, because the browser restores the scroll position after "Back". Must be
+ * called in a layout effect, before the browser draws the page. Otherwise, the first typed letters would go into
+ * another field.
  */
 export function announcePage(title: string): void {
   document.title = `${title} · steno`

@@ -1,4 +1,4 @@
-// The languages, file formats and limits of the server, and whether people can sign up, as the server reports them.
+// The languages, file formats and limits that the server reports, and whether people can sign up.
 
 import { signal } from '@preact/signals'
 import { ask } from './net.ts'

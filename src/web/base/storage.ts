@@ -1,5 +1,5 @@
-// Stores values in the browser's local storage. A value that the browser refuses to store is only in memory, and is
-// lost when the page is closed.
+// Stores values in the browser's local storage. If the browser refuses a value, it is only in memory until the page is
+// closed.
 
 import { effect, type Signal, signal } from '@preact/signals'
 
@@ -25,8 +25,8 @@ export function store(name: string, value: unknown): void {
 }
 
 /**
- * Returns a signal whose value is kept in local storage. The signal starts with the stored value, or with `initial` if
- * no value is stored.
+ * Returns a signal whose value is kept in local storage. Its first value is the stored value, or `initial` if there is
+ * none.
  */
 export function storedSignal<Value>(name: string, initial: Value): Signal<Value> {
   const value = signal(stored<Value>(name) ?? initial)
@@ -44,8 +44,8 @@ export function forget(name: string): void {
 }
 
 /**
- * Returns the names of the values in local storage whose name begins with `start`. If the browser refuses local
- * storage, returns the names of such values in memory.
+ * Returns the names of stored values that begin with `start`. If the browser refuses local storage, searches the values
+ * in memory.
  */
 export function storedNames(start: string): string[] {
   try {

@@ -1,37 +1,34 @@
-// The intervals and delays of the web app, all in milliseconds, and the size of one part of an upload.
+// The intervals and delays of the web app in milliseconds, and the size of one part of an upload.
 
 export const timing = {
   /**
-   * The time between two requests for the list of jobs while one of the jobs has not ended. Also the delay before the
-   * event stream of a job is opened again after the server has refused it.
+   * The time between two requests for the list of jobs while a job has not ended. Also the delay before a refused event
+   * stream is opened again.
    */
   listEveryMs: 3000,
   /** The shortest time between two requests for the list of jobs while all jobs have ended. */
   idleListEveryMs: 20_000,
   /** The delay before the first retry of a request. Each further delay is twice as long, up to `retryMsMax`. */
   retryMs: 500,
-  /** The longest delay between two attempts to send a request, if the server sends no `Retry-After`. */
+  /** The longest delay before a retry, if the server sends no `Retry-After`. */
   retryMsMax: 15_000,
   /** The time after which an attempt to deliver a webhook has usually ended. */
   attemptMs: 2000,
-  /** The time for which a short message without the button "Undo" stays on the screen, if it reports no error. */
+  /** The time for which a message stays on the screen, unless it reports an error or has the button "Undo". */
   toastMs: 5000,
-  /**
-   * The time for which a message with the button "Undo", or an error message, stays on the screen. After this time, a
-   * deletion cannot be undone.
-   */
+  /** The time for which an error message, or a message with the button "Undo", stays on the screen. */
   undoMs: 8000,
   /** An edited text is saved when this time has passed since the last keystroke. */
   saveMs: 900,
   /** Two keystrokes in one utterance belong to the same undo step if less than this time passes between them. */
   undoStepMs: 1200,
-  /** A search, or the preview of an export, starts when this time has passed since its input last changed. */
+  /** A search, or the preview of an export, starts this time after the last change of its input. */
   typingMs: 250,
-  /** The size of the part of a file that one request uploads, in bytes. */
+  /** The maximum number of bytes that one request uploads. */
   pieceBytes: 16 * 1024 ** 2,
   /** The speed of an upload is averaged over this time. */
   speedMs: 5000,
-  /** If the person has switched skipping on, the player skips a pause between words that is longer than this time. */
+  /** The player can skip pauses between words that are longer than this time. */
   silenceMs: 1000,
   /** The time between two requests for the data of the operator's page. */
   operatorEveryMs: 10_000,

@@ -1,5 +1,4 @@
-// The form that adds recordings. A person drops files or folders, chooses files, or types or drops the web address of a
-// file.
+// The form that adds recordings. A person drops files, folders or a web address, chooses files, or types a web address.
 
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -28,8 +27,7 @@ export function Add() {
   useEffect(() => void loadService().catch(error => (fault.value = messageOf(error))), [])
 
   const take = async (files: readonly File[]) => {
-    // The server's limits may not be loaded yet if the page has just appeared. Without these limits, the page could not
-    // refuse any file.
+    // If the page has just appeared, the server's limits may not be loaded yet. Files are checked against these limits.
     await loadService().catch(() => null)
     fault.value = reasonAgainstOptions() ?? ''
     if (fault.value) return
@@ -64,10 +62,9 @@ export function Add() {
 }
 
 /**
- * Calls `drop` when a person drops files anywhere on the page, because the browser would otherwise leave the page and
- * show the file. Also calls `drop` for a web address, but only if it is dropped on the form, because a person may drag
- * a link of the page by accident. Sets `isOver` while the person drags something that could be dropped there. Returns a
- * function that removes the event listeners.
+ * Calls `drop` when a person drops files anywhere on the page, or a web address on the form. Otherwise, the browser
+ * would leave the page and show the dropped file. Sets `isOver` while something is dragged that could be dropped there.
+ * Returns a function that removes the event listeners.
  */
 function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): () => void {
   const watch = new AbortController()
@@ -81,8 +78,8 @@ function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): 
     if (event.type === 'drop') drop(event)
   }
   addEventListener('dragover', over, { signal })
-  // The browser also sends `dragleave` at each border between two elements. `relatedTarget` is null only when the
-  // pointer leaves the window.
+  // The browser also sends `dragleave` between two elements. `relatedTarget` is null only when the pointer leaves the
+  // window.
   const leave = (event: DragEvent) => {
     if (event.relatedTarget === null) isOver.value = false
   }
@@ -147,8 +144,8 @@ async function addAddress(address: string): Promise<void> {
 }
 
 /**
- * Returns the reason why the server would refuse the file, so that the file is not sent. Returns null if there is no
- * such reason, or if the limits of the server are not known.
+ * Returns the reason why the server would refuse the file. Returns null if there is none, or if the limits of the
+ * server are not known.
  */
 function reasonAgainst(file: File): string | null {
   const limits = service.value?.limits

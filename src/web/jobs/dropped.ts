@@ -1,9 +1,8 @@
-// Returns the files that a person dropped on the page. A dropped folder is replaced by the files in it and in its
-// subfolders. Files and subfolders of a dropped folder are left out if their name begins with a period.
+// Returns the files that a person dropped on the page, including the files in dropped folders and their subfolders.
+// Inside a folder, names that begin with a period are left out.
 
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
-  // The browser empties the DataTransfer object when the event has ended. So its entries must be read before the first
-  // `await`.
+  // The browser empties the DataTransfer object after the event, so its entries must be read before the first `await`.
   const entries = [...data.items].flatMap(item => item.webkitGetAsEntry() ?? [])
   if (entries.length === 0) return [...data.files]
   const found = await Promise.all(entries.map(filesOf))
@@ -15,8 +14,7 @@ async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (!isFolder(entry)) return []
   const reader = entry.createReader()
   const inside: FileSystemEntry[] = []
-  // A directory reader may return only some of the entries at each call. When it has returned all entries, it returns
-  // an empty list.
+  // Each call returns some of the entries. An empty list means that all entries were returned.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

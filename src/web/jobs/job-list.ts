@@ -1,6 +1,5 @@
-// The list of jobs. While the page is visible, the list is requested at intervals. The intervals are short while a job
-// has not ended. If all jobs have ended, the intervals are long, but the requests go on, because another program may
-// add a job.
+// The list of jobs. While the page is visible, the list is requested at intervals. If all jobs have ended, the
+// intervals are longer, but another program may still add a job.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'
@@ -14,7 +13,7 @@ type Page = { items: Job[]; next_cursor: string | null }
 export const statusFilter = signal<JobStatus | ''>('')
 /** The filter by age: the number of days as text. `0` shows jobs of any age. */
 export const daysFilter = signal('0')
-/** The number of jobs in a page of the list, if a request names no number. */
+/** The number of jobs in a page of the list, unless a request asks for more. */
 const pageLength = 50
 /** The largest number of jobs that a request may ask for. */
 const pageLengthMax = 200
@@ -27,8 +26,7 @@ let beginnings = 0
 let readAt = 0
 const cursor = signal<string | null>(null)
 /**
- * The ids of the jobs that the person has deleted on this page, also while a deletion can still be undone. The page
- * does not show these jobs.
+ * The ids of the jobs that the person has deleted, even if the deletion can still be undone. The page hides these jobs.
  */
 const hidden = signal<ReadonlySet<string>>(new Set())
 
@@ -36,11 +34,9 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again, as one page of the API. The page reaches at least to the last job that
- * has not ended, but it has at most `pageLengthMax` jobs. Older jobs that were loaded before stay in the list after the
- * jobs of this page. But if the page has no job that was loaded before, some new jobs may be missing between the page
- * and the older jobs. So the list then begins again with this page alone. The list also begins again if no job follows
- * this page: the older jobs were then deleted, or no longer match the filters.
+ * Requests the start of the list of jobs again. The requested page reaches to the last job that has not ended, but has
+ * at most `pageLengthMax` jobs. Older jobs that were loaded before stay in the list. The list begins again with this
+ * page alone if it contains no known job: jobs in between may be missing. The same happens if no job follows this page.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
@@ -115,8 +111,8 @@ export async function cancelJob(job: Pick<Job, 'id'>): Promise<void> {
 }
 
 /**
- * Hides a job on the page. Deletes the job on the server when the time for an undo is over, or when the page is closed.
- * If the person undoes the deletion, or if it fails, shows the job again.
+ * Hides a job on the page. Deletes it on the server when the time for an undo is over, or when the page is closed.
+ * Shows it again after an undo or a failed deletion.
  */
 export function deleteJob(job: Job): void {
   hide(job.id, true)
@@ -140,14 +136,13 @@ function hide(id: string, isHidden: boolean): void {
 
 /**
  * Returns the number of jobs from the start of the list to the last one that has not ended. The list begins with the
- * newest job, but the server works on the oldest job first. So if many jobs wait, the last ones in the list change
- * first.
+ * newest job, but the oldest job is processed first.
  */
 function unfinishedLength(): number {
   return (loaded.value?.findLastIndex(job => !isEnded(job)) ?? -1) + 1
 }
 
-/** Requests a page of the list. The page has space for at least `least` jobs, up to the maximum of the API. */
+/** Requests a page of the list with at least `least` jobs, up to the maximum of the API. */
 function readPage(after: string | undefined, least = 0): Promise<Page> {
   const midnight = new Date()
   midnight.setHours(0, 0, 0, 0)

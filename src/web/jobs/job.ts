@@ -1,4 +1,4 @@
-// A job as the API returns it, the request that submits a job, and the name that the page shows for a job.
+// A job as the API returns it, the request that submits a job, and the displayed name of a job.
 
 import { showDateTime } from '../base/format.ts'
 import { ask } from '../base/net.ts'
@@ -16,10 +16,7 @@ export type Job = {
   name_speakers: boolean
   channels: 'mix' | 'split'
   cost_cents: number | null
-  /**
-   * Texts that were stored with the job when it was submitted. The web app stores the name of the recording under the
-   * key `name`.
-   */
+  /** Texts that were stored with the job. The web app stores the name of the recording under the key `name`. */
   metadata: Record<string, string> | null
   filename: string | null
   source_url?: string
@@ -33,7 +30,7 @@ export type Job = {
 
 const longestName = 255
 
-/** The options of a job that the web app sends with the request POST /v1/transcribe. */
+/** The job options that the web app sends with POST /v1/transcribe. */
 export type JobOptions = {
   language?: string
   diarize?: boolean
@@ -45,8 +42,8 @@ export type JobOptions = {
 export type JobSource = { upload_id: string } | { url: string }
 
 /**
- * Submits a job. If the response is lost, the request is sent again with the same idempotency key, so that no second
- * job is submitted. The key for an uploaded file is the id of the upload: it stays the same after the page was closed.
+ * Submits a job. A repeated request has the same idempotency key, so it submits no second job. For an uploaded file,
+ * the key is the id of the upload, which stays the same after a reload.
  */
 export function submitJob(source: JobSource, options: JobOptions, name: string): Promise<{ id: string }> {
   const body = { ...source, ...options, metadata: { name: name.slice(0, longestName) } }
@@ -54,16 +51,13 @@ export function submitJob(source: JobSource, options: JobOptions, name: string):
   return ask('POST', '/v1/transcribe', { body, idempotencyKey })
 }
 
-/** Submits a job again that was submitted with a web address. The request is the same as before. */
+/** Submits a job with a web address again, by the same request. */
 export async function submitAgain({ id }: Pick<Job, 'id'>): Promise<{ id: string }> {
   const body = await ask('GET', `/app/jobs/${id}/request`)
   return ask('POST', '/v1/transcribe', { body, idempotencyKey: newId() })
 }
 
-/**
- * Returns a random id. Does not use `crypto.randomUUID`, because that function is missing on a page that has neither
- * https nor the host localhost.
- */
+/** Returns a random id. `crypto.randomUUID` is missing on a page that has neither https nor the host localhost. */
 export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte =>
     byte.toString(16).padStart(2, '0'),
@@ -75,15 +69,14 @@ export function isEnded({ status }: Pick<Job, 'status'>): boolean {
 }
 
 /**
- * Returns the name that the page shows for a job: the name that was stored with the job, the name of the uploaded file,
- * or the last part of the source's web address. If the job has none of them, the name is a text with the date of the
- * job.
+ * Returns the displayed name of a job: its stored name, its file name, or the end of its web address. Otherwise, the
+ * name contains the date of the job.
  */
 export function nameOf({ metadata, filename, source_url: url, created_at: at }: Job): string {
   return metadata?.name || filename || (url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at))
 }
 
-/** Returns the name of a job without the extension of its file. Names of saved files begin with this text. */
+/** Returns the name of a job without a file extension, for the names of saved files. */
 export function baseNameOf(job: Job): string {
   return nameOf(job).replace(/\.[a-z0-9]{2,4}$/i, '')
 }

@@ -27,8 +27,7 @@ const vocabulary = storedSignal(vocabularyName, '')
 export function chosenOptions(): JobOptions {
   const about = prompt.value.trim()
   const terms = chosenTerms()
-  // If the browser stored the language on an earlier visit, it is possible that no model of the server supports this
-  // language any more.
+  // The language may be stored from an earlier visit. The server may no longer have a model for this language.
   const isServed = service.value === null || languages().some(([code]) => code === language.value)
   return {
     diarize: diarize.value,
@@ -40,8 +39,8 @@ export function chosenOptions(): JobOptions {
 }
 
 /**
- * Returns the reason why the server would refuse the chosen options, or null if there is no such reason. The server
- * checks the options of a job only after the whole file has arrived, so the page checks them before.
+ * Returns the reason why the server would refuse the chosen options, or null if there is none. The server checks them
+ * only after the whole file has arrived.
  */
 export function reasonAgainstOptions(): string | null {
   const count = Number(speakers.value)
@@ -86,8 +85,8 @@ export function Options() {
 }
 
 /**
- * Returns the languages that the server's models support, sorted by their names in the browser's language. The first
- * entry is the automatic detection.
+ * Returns the languages that the server's models support, sorted by their displayed names. The first entry is the
+ * automatic detection.
  */
 function languages(): [string, string][] {
   const served = service.value?.languages.filter(language => language.served) ?? []

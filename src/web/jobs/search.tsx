@@ -36,7 +36,7 @@ export function SearchPage() {
       ),
     [],
   )
-  // The typed query is written into the address of the page, so that a reload or a copied link shows the same search.
+  // Writes the typed query into the page's address. A reload or a copied link then shows the same search.
   useEffect(() => {
     const timer = setTimeout(() => {
       if (typed.value !== asked) go(`/search?q=${encodeURIComponent(typed.value)}`, { replace: true })

@@ -1,5 +1,5 @@
-// Uploads a file in parts by the tus protocol 1.0. An upload that was interrupted continues after the last byte that
-// the server received.
+// Uploads a file in parts by the tus protocol 1.0. An interrupted upload continues after the last byte that the server
+// received.
 
 import { isOnline, pause, signInAgain } from '../base/connection.ts'
 import { Fault, faultOf } from '../base/fault.ts'
@@ -8,8 +8,8 @@ import { timing } from '../base/timing.ts'
 const version = { 'Tus-Resumable': '1.0.0' }
 
 /**
- * An upload that exists on the server. The bytes of the file are sent to `address`. The later request that creates a
- * job names the uploaded file by `uploadId`.
+ * An upload that exists on the server. The bytes of the file are sent to `address`. The request that creates a job
+ * names the file by `uploadId`.
  */
 export type Started = { address: string; uploadId: string }
 
@@ -45,8 +45,8 @@ export function removeUpload(address: string): Promise<unknown> {
 }
 
 /**
- * Sends the bytes of a file from `offset` to the end of the file, part by part. If sending a part fails with a
- * temporary error, continues at the first byte that the server has not received.
+ * Sends the bytes of a file from `offset` to its end, part by part. After a temporary error, continues at the first
+ * byte that the server has not received.
  */
 export async function sendFile(
   file: File,
@@ -69,8 +69,7 @@ export async function sendFile(
       if (error instanceof Fault && error.status === 401) await signInAgain()
       else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
       signal.throwIfAborted()
-      // The server may have stored some bytes of the part that failed, so the server is asked at which byte the next
-      // part must begin.
+      // The server may have stored some bytes of the failed part. The next part must begin after these bytes.
       at = (await offsetOf(address, signal).catch(() => null)) ?? at
       onProgress(at)
     }
@@ -78,8 +77,8 @@ export async function sendFile(
 }
 
 /**
- * Sends one part of a file. Returns the offset of the byte after this part. Uses XMLHttpRequest, because `fetch` does
- * not report the progress of an upload.
+ * Sends one part of a file. Returns the offset of the byte after this part. `fetch` would not report the progress of
+ * the upload.
  */
 function sendPiece(
   piece: Blob,
@@ -108,14 +107,14 @@ function sendPiece(
   })
 }
 
-/** Returns true if the error is temporary, so that sending the same part again can succeed. */
+/** Returns true if the error is temporary: the same part may be sent again. */
 function isPassing({ status }: Fault): boolean {
   return (
     status === 401 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507)
   )
 }
 
-/** Encodes a text as UTF-8 and then as Base64. `btoa` alone would throw an error for characters outside Latin-1. */
+/** Encodes a text as UTF-8 and then as Base64. `btoa` alone throws an error for characters outside Latin-1. */
 function toBase64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }

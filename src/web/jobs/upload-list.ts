@@ -1,6 +1,5 @@
-// The uploads of this page, and the stored uploads of earlier visits. The addresses of the uploads are in the browser's
-// storage, so that an upload can continue after a reload. Other open pages of the app may have the files of some
-// uploads. A new page asks them for the ids of these uploads, and does not show these uploads.
+// The uploads of this page, and the stored uploads of earlier visits, which can continue after a reload. Another open
+// page may still have the file of a stored upload. This page asks the other pages, and does not show such uploads.
 
 import { computed, signal } from '@preact/signals'
 import { session } from '../account/session.ts'
@@ -60,16 +59,14 @@ export function remove(id: string): void {
   forget(`${prefix}${id}`)
 }
 
-/** Stores the uploads of this page in the browser's storage, except uploads that do not exist on the server yet. */
+/** Stores the uploads of this page in the browser's storage, if they already exist on the server. */
 export function keep(): void {
   for (const upload of uploads.value) {
     if (upload.started !== null) store(`${prefix}${upload.id}`, upload)
   }
 }
 
-/**
- * Returns the stored uploads of earlier visits and of other pages. This page does not have the files of these uploads.
- */
+/** Returns the stored uploads of earlier visits and of other pages. This page does not have their files. */
 function storedUploads(): Upload[] {
   return storedNames(prefix)
     .flatMap(name => stored<Upload>(name) ?? [])

@@ -56,8 +56,7 @@ function UploadRow({ upload }: { upload: Upload }) {
 }
 
 /**
- * A button with which the person chooses the file of an upload again. After a reload, the page has lost the file, and
- * the upload cannot continue without it.
+ * A button with which the person chooses the file of an upload again. After a reload, the page no longer has the file.
  */
 function ChooseAgain({ upload }: { upload: Upload }) {
   return (
@@ -90,8 +89,8 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
 }
 
 /**
- * Makes the browser ask the person for confirmation before the page is closed. This applies while files are being sent
- * or wait to be sent, and while the job of a sent file is being started.
+ * Makes the browser ask for confirmation before the page is closed while uploads are waiting or running. An upload runs
+ * until its job has started.
  */
 export function UnsavedUploads() {
   const isSending = uploads.value.some(({ state }) => ['sending', 'queued', 'starting'].includes(state))

@@ -59,7 +59,7 @@ function addFile(file: File, options: JobOptions): void {
   sendNext()
 }
 
-/** Sends the next queued file. Sends nothing if another file is being sent, or if its job is being started. */
+/** Sends the next queued file, unless another upload is running. */
 function sendNext(): void {
   keep()
   if (uploads.value.some(({ state }) => state === 'sending' || state === 'starting')) return
@@ -106,9 +106,9 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `work`. If the server does not answer, is busy, or refuses the request because of its rate limit, calls `work`
- * again after a pause. If the session has ended, waits until the person has signed in again, and then calls `work`
- * again. Throws any other error of `work`. Throws an error if `signal` is aborted.
+ * Calls `work`. Calls it again after a pause if the server does not answer, is busy, or limits the request rate. After
+ * the end of the session, calls it again when the person has signed in. Throws any other error of `work`, or an error
+ * if `signal` is aborted.
  */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (let tries = 0; ; tries++) {
@@ -133,10 +133,9 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
 }
 
 /**
- * Returns a function that computes the speed of an upload. The caller calls this function with the number of bytes of
- * the file that were sent so far. The result is the average speed over the last `timing.speedMs` milliseconds, in bytes
- * per second. `start` is the number of bytes that were already sent when `speedOf` is called. `start` is more than 0 if
- * the upload was interrupted and now continues.
+ * Returns a function that computes the speed of an upload from the number of bytes sent so far. The result is the
+ * average over the last `timing.speedMs`, in bytes per second. `start` is the number of bytes that were sent before an
+ * interruption, or 0.
  */
 function speedOf(start: number): (sent: number) => number {
   let marks = [{ at: performance.now(), sent: start }]

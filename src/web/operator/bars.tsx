@@ -56,7 +56,7 @@ export function Bars({ title, labels, series, show }: BarsProps) {
   )
 }
 
-/** One stacked bar of a chart: it contains the values of all series at the index `at`, one above the other. */
+/** One stacked bar of a chart: the values of all series at the index `at`. */
 function Column({ at, series, most }: { at: number; series: Series[]; most: number }) {
   let top = height
   return (

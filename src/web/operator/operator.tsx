@@ -1,5 +1,4 @@
-// The operator's page. It shows the state of the service, charts of the last 24 hours, the errors of jobs, how much
-// each account uses the service, and the latest requests.
+// The operator's page: the state of the service, charts of the last 24 hours, and tables.
 
 import { useEffect } from 'preact/hooks'
 import { details } from '../account/session.ts'

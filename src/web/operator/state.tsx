@@ -6,7 +6,7 @@ import type { Overview } from './overview.ts'
 
 const text = words.operator
 
-/** Shows the problems of the service, or a sentence that says that there is none. */
+/** Shows the problems of the service, or says that there is none. */
 export function Verdict({ overview }: { overview: Overview }) {
   const { engine, disk, engine_crashes: crashes, lost_events: lost, errors } = overview
   const ownFaults = errors.filter(({ code }) => faultsOfService.has(code))
@@ -28,10 +28,7 @@ export function Verdict({ overview }: { overview: Overview }) {
   )
 }
 
-/**
- * The error codes of jobs that failed because of a fault of the service, and not because of the recording or the
- * account.
- */
+/** The error codes of jobs that failed because of a fault of the service. */
 const faultsOfService = new Set(['INTERNAL_ERROR', 'PROCESSING_ERROR', 'PROCESSING_TIMEOUT', 'BILLING_ERROR'])
 
 export function Figures({ overview }: { overview: Overview }) {

@@ -13,15 +13,15 @@ const text = words.header
 export function AccountMenu() {
   const isOpen = useSignal(false)
   const button = useRef<HTMLButtonElement>(null)
-  // A click at any place of the page closes the menu, and the Escape key closes it too. There are two exceptions: a
-  // click on the button of the menu opens or closes it, and an element with the class `stay` keeps it open.
+  // A click on the page or the Escape key closes the menu. Exceptions are a click on the menu's button, and events in
+  // an element with the class `stay`.
   useEffect(() => {
     const close = (event: Event) => {
       const isKey = event instanceof KeyboardEvent
       if (isKey && event.key !== 'Escape') return
       const exceptions = isKey ? '.menu .stay' : '.menu-button, .menu .stay'
       if (event.target instanceof Element && event.target.closest(exceptions)) return
-      // An entry of the menu may have the focus. The entry disappears, so the button gets the focus.
+      // The focused entry of the menu may disappear, so the button gets the focus.
       if (isKey && isOpen.value) button.current?.focus()
       isOpen.value = false
     }

@@ -4,8 +4,8 @@ import { words } from '../words.ts'
 import { tell, tellFault } from './toast.tsx'
 
 export function copy(value: string, message: string): void {
-  // `navigator.clipboard` is missing on a page that has neither https nor the host localhost. Even if
-  // `navigator.clipboard` exists, the browser may refuse to copy.
+  // `navigator.clipboard` is missing on a page that has neither https nor the host localhost. The browser may also
+  // refuse to copy.
   const copied = navigator.clipboard?.writeText(value) ?? Promise.reject()
   copied.then(
     () => tell(message),

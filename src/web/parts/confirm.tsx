@@ -10,7 +10,7 @@ const question = signal<Question | null>(null)
 
 /**
  * Asks the person to confirm an action that cannot be undone. `action` is the label of the button. Resolves to true if
- * the person presses this button, and to false if the person cancels or closes the dialog.
+ * the person presses this button, otherwise to false.
  */
 export function isConfirmed(text: string, action: string): Promise<boolean> {
   return new Promise(resolve => {

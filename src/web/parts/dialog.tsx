@@ -1,4 +1,4 @@
-// A modal dialog: the browser keeps the focus inside it. If `onClose` is given, the Escape key closes the dialog.
+// A modal dialog: the browser keeps the focus inside it. The Escape key closes the dialog if `onClose` is given.
 
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
@@ -16,8 +16,7 @@ type DialogProps = {
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  // A layout effect runs before the browser draws the page, so the next key that the person presses already goes to the
-  // dialog.
+  // A layout effect runs before the browser draws the page, so the next pressed key already goes to the dialog.
   useLayoutEffect(() => {
     dialog.current?.showModal()
     return () => dialog.current?.close()

@@ -1,5 +1,4 @@
-// A link in the navigation. The link is marked while its page is open, or a page below it: the link to the list of jobs
-// is also marked on the page of a job.
+// A link in the navigation. The link is marked while its page, or a page below it, is open.
 
 import { path } from '../base/route.ts'
 

@@ -1,5 +1,5 @@
-// Loads the data of a page. Shows a message while the data are loading, and an error message if the request fails.
-// Earlier data stay below the error message, unless the status is 404.
+// Loads the data of a page. Shows a message while the data are loading or after an error. Earlier data stay visible
+// after an error, unless the status is 404.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -11,10 +11,7 @@ import { FaultText } from './form.tsx'
 export type Loaded<Value> = {
   value: Signal<Value | null>
   fault: Signal<string>
-  /**
-   * True if the server answered 404: the requested object does not exist. The page then has no button for another
-   * attempt, because another attempt could not succeed.
-   */
+  /** True if the server answered 404. The page then has no button for another attempt, which could not succeed. */
   isMissing: Signal<boolean>
   reload: () => Promise<void>
 }

@@ -12,7 +12,7 @@ type SearchFieldProps = {
   onSend?: () => void
 }
 
-/** A search field with a magnifying glass. The label is also shown as the placeholder in the empty field. */
+/** A search field with a magnifying glass. The label is also the placeholder. */
 export function SearchField({ label, of: asked, large = false, onSend }: SearchFieldProps) {
   const id = useId()
   return (

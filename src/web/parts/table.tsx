@@ -17,8 +17,8 @@ type TableProps = {
 }
 
 /**
- * A table with column headings. On a narrow screen, each row becomes a card, in which the cells are one below the
- * other. Most cells then show the heading of their column.
+ * A table with column headings. On a narrow screen, each row becomes a card with the cells one below the other. Most
+ * cells then show the heading of their column.
  */
 export function Table({ columns, rows, heading = 0, numbers = [] }: TableProps) {
   const styleOf = (column: number) => (numbers.includes(column) ? 'number' : undefined)

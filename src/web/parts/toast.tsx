@@ -1,5 +1,5 @@
-// Short messages at the lower edge of the page. A message may have the button "Undo". Outside text fields, Ctrl+Z does
-// the same, because a person who uses only the keyboard could hardly reach the button before the message disappears.
+// Short messages at the lower edge of the page. A message may have the button "Undo". Ctrl+Z outside text fields does
+// the same, because a keyboard user could hardly reach the button in time.
 
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -13,8 +13,7 @@ const toasts = signal<Toast[]>([])
 let count = 0
 
 /**
- * Shows a short message. If `undo` is given, the message has the button "Undo", which calls `undo`. Returns a function
- * that removes the message.
+ * Shows a short message. If `undo` is given, the button "Undo" calls it. Returns a function that removes the message.
  */
 export function tell(text: string, undo?: () => void): () => void {
   const run = () => {
@@ -32,8 +31,8 @@ export function tellFault(fault: unknown): void {
 }
 
 /**
- * Shows a short message with the button "Undo". Calls `undo` if the person presses the button. Otherwise calls `act`
- * after `timing.undoMs` milliseconds, or earlier when the page is closed.
+ * Shows a short message with the button "Undo", which calls `undo`. Without an undo, calls `act` after `timing.undoMs`,
+ * or earlier when the page is closed.
  */
 export function tellWithUndo(text: string, { act, undo }: { act(): void; undo(): void }): void {
   let isOpen = true
@@ -50,19 +49,18 @@ export function tellWithUndo(text: string, { act, undo }: { act(): void; undo():
   setTimeout(finish, timing.undoMs)
 }
 
-// When another page of the app appears, all messages disappear, except messages with the button "Undo".
+// When another page of the app appears, only messages with the button "Undo" stay.
 effect(() => {
   path.value
   toasts.value = toasts.peek().filter(({ action }) => action !== null)
 })
 
-/** Shows the short messages. The messages are in a popover, so that they are above an open dialog. */
+/** Shows the short messages in a popover, so that they are above an open dialog. */
 export function Toasts() {
   const box = useRef<HTMLDivElement>(null)
   const isEmpty = toasts.value.length === 0
   useEffect(() => {
-    // A dialog that was opened after the popover lies above it. Hiding and showing the popover puts it above the dialog
-    // again.
+    // A dialog that was opened later lies above the popover. Hiding and showing the popover puts it on top again.
     box.current?.hidePopover()
     if (!isEmpty) box.current?.showPopover()
   }, [toasts.value])
@@ -90,8 +88,8 @@ export function Toasts() {
 }
 
 /**
- * Handles the keys Ctrl+Z and Cmd+Z: does the same as the button "Undo" of the newest message that has this button.
- * Does nothing in a text field, where these keys undo the typing.
+ * Handles Ctrl+Z and Cmd+Z like the newest button "Undo". Does nothing in a text field, where these keys undo the
+ * typing.
  */
 function undoByKey(event: KeyboardEvent): void {
   const { target, key, ctrlKey, metaKey, shiftKey } = event
@@ -104,8 +102,8 @@ function undoByKey(event: KeyboardEvent): void {
 }
 
 /**
- * Adds a message, and removes all messages except the three newest ones. A message with the button "Undo" is not
- * removed in this way, because the person must be able to undo a deletion until its time is over.
+ * Adds a message, and removes all messages except the three newest ones. Messages with the button "Undo" stay, because
+ * the person must be able to undo a deletion.
  */
 function show(text: string, { ms, ...rest }: Omit<Toast, 'id' | 'text'> & { ms: number }): number {
   const id = count++

@@ -1,5 +1,4 @@
-// A transcript as the API returns it, a place in its text, the direction of the text, and the separator between two
-// sentences.
+// A transcript as the API returns it, a place in its text, its direction, and the separator between two sentences.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 
@@ -22,15 +21,12 @@ export type Result = {
   warnings?: string[]
 }
 
-/**
- * A part of the text of an utterance: the index of the utterance, and the positions at which the part begins and ends.
- */
+/** A part of the text of an utterance, from the position `from` to the position `to`. */
 export type Place = { utterance: number; from: number; to: number }
 
 /**
- * Returns the direction in which the text is written. The direction is right to left if most letters at the start of
- * the text are Hebrew, Arabic or of a related script. The function looks at the letters and not at the detected
- * language, because the detected language could be wrong.
+ * Returns the writing direction of the text. It is right to left if most letters at the start are Hebrew, Arabic or of
+ * a related script. The detected language could be wrong.
  */
 export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   const start = utterances
@@ -42,7 +38,7 @@ export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   return fromRight * 2 > letters ? 'rtl' : 'ltr'
 }
 
-/** Returns the text between two sentences: a space, or an empty text for a language that is written without spaces. */
+/** Returns the text between two sentences: a space, or nothing in a language without spaces. */
 export function separatorOf(language: string): string {
   return /^(zh|yue|ja|th|lo|km|my|bo)\b/.test(language) ? '' : ' '
 }

@@ -1,18 +1,15 @@
-// Marks the doubtful words in the text of a transcript: the words whose confidence is low.
+// Marks the doubtful words of a transcript: the words with a low confidence.
 
 import { signal } from '@preact/signals'
 import type { Place } from './document.ts'
 import type { TranscriptView } from './view.ts'
 
-/** A word is marked as doubtful if its confidence is below this value. A confidence is from 0 to 1. */
+/** A word with a confidence below this value is doubtful. The range is from 0 to 1. */
 const doubtBelow = 0.5
 
 export class DoubtMarks {
   readonly isShown = signal(false)
-  /**
-   * The places of the words that the model recognised with a low confidence. The list is empty while these words are
-   * not marked on the page.
-   */
+  /** The places of the words with a low confidence. Empty while these words are not marked on the page. */
   readonly places = signal<Place[]>([])
 
   /** Marks the doubtful words if `isShown` is true. Otherwise removes the marks. */

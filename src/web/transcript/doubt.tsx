@@ -1,5 +1,5 @@
-// The bar for doubtful words: words of low confidence, which the page marks. The bar explains the marks, and its
-// buttons move from one doubtful word to the next.
+// The bar for doubtful words, which have a low confidence and are marked on the page. Its buttons move from one
+// doubtful word to the next.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -16,7 +16,7 @@ export function DoubtBar({ studio }: { studio: Studio }) {
 }
 
 function OpenDoubtBar({ studio }: { studio: Studio }) {
-  /** The index of the doubtful word that is shown. The index is -1 until the person presses one of the buttons. */
+  /** The index of the shown doubtful word, or -1 until the person presses one of the buttons. */
   const at = useSignal(-1)
   const places = studio.doubt.places.value
   const count = places.length

@@ -1,4 +1,4 @@
-// Stores the unsaved edits in the browser's storage, so that a reload or a crash does not lose these edits.
+// Stores unsaved edits in the browser's storage, so that a reload or a crash does not lose them.
 
 import { forget, store, stored } from '../base/storage.ts'
 
@@ -11,9 +11,8 @@ export function storedDrafts(jobId: string): Draft[] {
 }
 
 /**
- * Stores the unsaved edits of a page in place of its earlier ones. `known` holds the utterances whose edits the page
- * has read or stored before. The stored edits of other utterances stay: they belong to another page that shows the same
- * transcript.
+ * Stores the unsaved edits of a page in place of its earlier ones. `known` holds the utterances whose stored edits
+ * belong to this page. Edits of other utterances stay, because they belong to another page with the same transcript.
  */
 export function storeDrafts(jobId: string, drafts: readonly Draft[], known: ReadonlySet<number>): void {
   const others = storedDrafts(jobId).filter(({ utterance }) => !known.has(utterance))

@@ -6,8 +6,8 @@ import { timing } from '../base/timing.ts'
 type Change = { utterance: number; before: string; after: string }
 type Rename = { speaker: string; before: string; after: string }
 /**
- * All changes that one undo reverts: changes of texts, or the change of one speaker's name. `isTyped` is true if the
- * person typed these changes.
+ * All changes that one undo reverts: changes of texts, or of one speaker's name. `isTyped` is true if the person typed
+ * them.
  */
 export type Step = { changes: Change[]; rename?: Rename; at: number; isTyped: boolean }
 
@@ -19,7 +19,7 @@ export class EditHistory {
   #undo: Step[] = []
   #redo: Step[] = []
 
-  /** Adds a step, and returns it. After this, a step that was undone earlier cannot be redone. */
+  /** Adds a step, and returns it. Earlier undone steps can then no longer be redone. */
   add(step: Pick<Step, 'changes' | 'rename'>): Step {
     const added = { ...step, at: Date.now(), isTyped: false }
     this.#push(added)
@@ -27,8 +27,8 @@ export class EditHistory {
   }
 
   /**
-   * Adds a change that the person has typed. Two keystrokes in a row in the same utterance belong to the same step if
-   * less than `timing.undoStepMs` passes between them, and no undone step can be redone.
+   * Adds a typed change. Successive changes of the same utterance are one step if less than `timing.undoStepMs` passes
+   * between them. While an undone step can be redone, each change starts a new step.
    */
   addTyped(change: Change): void {
     const last = this.#undo.at(-1)
@@ -42,7 +42,7 @@ export class EditHistory {
     }
   }
 
-  /** Moves the last step to the steps that can be redone. Returns this step, or undefined if there is no step. */
+  /** Moves the last step to the steps that can be redone. Returns this step, or undefined if there is none. */
   undo(): Step | undefined {
     return this.#move(this.#undo, this.#redo)
   }
@@ -52,8 +52,8 @@ export class EditHistory {
   }
 
   /**
-   * Removes the changes of an utterance from all steps. Must be called when another person has changed the text of the
-   * utterance, because an undo would overwrite this text.
+   * Removes the changes of an utterance from all steps. Must be called after another person's change of the utterance,
+   * which an undo would overwrite.
    */
   forgetText(utterance: number): void {
     for (const step of [...this.#undo, ...this.#redo])

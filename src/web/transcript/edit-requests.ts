@@ -1,6 +1,5 @@
-// The requests that save the edits of a transcript, or read it again. Each request that saves contains the ETag of the
-// transcript to which the edits apply. If the transcript on the server has another ETag, the server refuses the
-// request.
+// The requests that save the edits of a transcript, or read it again. Each saving request contains the ETag of the
+// transcript before the edits. If the transcript on the server has another ETag, the server refuses the request.
 
 import { Fault } from '../base/fault.ts'
 import { ask, askTagged } from '../base/net.ts'
@@ -8,9 +7,7 @@ import type { Result, Utterance } from './document.ts'
 
 export type Sent = { index: number; text: string }[]
 
-/**
- * The utterances that a request has changed, with the words and times that the server has computed for the new texts.
- */
+/** The changed utterances, with the words and times that the server has computed for the new texts. */
 export type Saved = ({ index: number } & Utterance)[]
 
 export class EditRequests {
@@ -50,7 +47,7 @@ export class EditRequests {
   }
 }
 
-/** Returns true if the server refused an edit because the transcript was changed after this page had loaded it. */
+/** Returns true if the server refused an edit because the transcript has changed since this page loaded it. */
 export function isOutdated(fault: unknown): boolean {
   return fault instanceof Fault && fault.status === 412
 }

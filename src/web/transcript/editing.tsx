@@ -1,4 +1,4 @@
-// The bar that is shown while a person corrects the text: undo, redo, and whether all changes are saved.
+// The bar for correcting the text: undo, redo, and whether all changes are saved.
 
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -59,7 +59,7 @@ export function Editing({ studio }: { studio: Studio }) {
   )
 }
 
-/** Tells the person that the server does not accept the text of a sentence, and what to do. */
+/** Says that the server does not accept the text of a sentence, and what to do. */
 function Refused({ studio: { edits, view } }: { studio: Studio }) {
   const utterance = edits.saving.refused.value
   if (utterance === null || !view) return null

@@ -1,5 +1,5 @@
-// The edits that a person makes in a transcript: typed text, replaced text and names of speakers. Each edit can be
-// undone and redone, unless another person has changed the same text or name since then.
+// The edits of a transcript: typed text, replaced text and names of speakers. An edit can be undone and redone until
+// another person changes the same text or name.
 
 import { signal } from '@preact/signals'
 import { tellFault } from '../parts/toast.tsx'
@@ -38,7 +38,7 @@ export class Edits {
     this.isEditing.value = isEditing
   }
 
-  /** Returns the name that people gave to the speaker. If the speaker has no name, returns the speaker's label. */
+  /** Returns the name that people gave to the speaker, or the speaker's label if there is none. */
   nameOf(speaker: string): string {
     return this.names.value[speaker] ?? speaker
   }
@@ -51,7 +51,7 @@ export class Edits {
     this.saving.set(utterance, text)
   }
 
-  /** Changes the texts of several utterances. All these changes are one undo step. Returns this step. */
+  /** Changes the texts of several utterances in one undo step, and returns this step. */
   replace(texts: readonly { utterance: number; text: string }[]): Step {
     const changes = texts.map(({ utterance, text }) => ({
       utterance,
@@ -81,10 +81,7 @@ export class Edits {
     this.history.add({ changes: [], rename: { speaker, before, after: name } })
   }
 
-  /**
-   * Changes a name for an undo or a redo. If another person has given the speaker another name since then, keeps that
-   * name.
-   */
+  /** Changes a name for an undo or a redo, unless another person has changed this name since then. */
   #revertName(speaker: string, name: string): void {
     const before = this.nameOf(speaker)
     this.#setName(speaker, name, present => present === before).catch(tellFault)
@@ -92,7 +89,7 @@ export class Edits {
 
   /**
    * Returns the name of a speaker for a request that renames the speaker. If another speaker has the same name, returns
-   * the label that the engine gave to the speaker, because the name would rename both.
+   * the engine's label, because the name would rename both.
    */
   async #requestName(speaker: string): Promise<string> {
     const name = this.nameOf(speaker)
@@ -105,7 +102,7 @@ export class Edits {
     return original.utterances[utterances.findIndex(each => each.speaker === speaker)]?.speaker ?? speaker
   }
 
-  /** Takes over the names that other people gave to the speakers since the page was loaded. */
+  /** Takes over names that other people gave to speakers since the page was loaded. */
   #takeNames(utterances: readonly Utterance[]): void {
     const names = { ...this.names.value }
     utterances.forEach(({ speaker: name }, at) => {
@@ -120,7 +117,7 @@ export class Edits {
 
   /**
    * Sends a new name of a speaker, and returns the previous name. If the transcript on the server has changed, reads it
-   * again, and sends the name once more if `mayReplace` returns true for the present name.
+   * again. The name is then sent once more if `mayReplace` returns true for the present name.
    */
   async #setName(speaker: string, name: string, mayReplace: (present: string) => boolean): Promise<string> {
     await this.saving.idle()

@@ -1,5 +1,5 @@
-// The options of the export dialog, and their input fields. For the whole transcript, this file converts the options to
-// the query of a request to the server. For a selected passage, it writes the text of the passage.
+// The options of the export dialog, and their input fields. For the whole transcript, this file makes the query of a
+// server request. For a selected passage, it writes the text.
 
 import { useSignal } from '@preact/signals'
 import { Check, Field } from '../parts/field.tsx'
@@ -12,7 +12,7 @@ const text = words.exports
 
 export type Format = 'text' | 'srt' | 'vtt' | 'json'
 
-/** The limits of a subtitle: the range of each field, and its default, which an empty field has too. */
+/** The limits of a subtitle: the range of each field, and the default for an empty field. */
 const cueLimits = {
   maxWords: { min: 1, max: 50, default: '14' },
   maxChars: { min: 10, max: 500, default: '80' },
@@ -23,7 +23,7 @@ type CueLimit = keyof typeof cueLimits
 
 const cueLimitNames: CueLimit[] = ['maxWords', 'maxChars', 'maxSeconds']
 
-/** The options of the export dialog. Each option is stored in a signal, and a field of the dialog sets its value. */
+/** The options of the export dialog, each in a signal that a field of the dialog sets. */
 export function useOptions(studio: Studio) {
   return {
     format: useSignal<Format>('text'),
@@ -79,8 +79,8 @@ function limitOf(options: Options, name: CueLimit): string {
 }
 
 /**
- * Returns the content of a file that contains only the selected passage. Returns null if the format cannot contain a
- * part of a transcript.
+ * Returns the content of a file with only the selected passage, or null if the format supports only the whole
+ * transcript.
  */
 export function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
   const format = options.format.value

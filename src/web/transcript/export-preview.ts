@@ -10,8 +10,8 @@ import type { Studio } from './studio.ts'
 type PreviewOf = { address: string; query: Record<string, string>; part: string | null }
 
 /**
- * Returns the preview of the exported file, and the error message if the preview cannot be loaded. The server always
- * writes the whole transcript; the page itself writes a selected passage.
+ * Returns the preview of the exported file, and the error message if it cannot be loaded. The server writes a whole
+ * transcript, and the page itself writes a selected passage.
  */
 export function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
   const preview = useSignal('')

@@ -1,4 +1,4 @@
-// The dialog that exports a transcript as a file in a format of the API. It shows a preview of the file.
+// The dialog that exports a transcript in a format of the API, with a preview of the file.
 
 import { useRef } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -20,13 +20,12 @@ import type { Studio } from './studio.ts'
 const text = words.exports
 
 const extensions: Record<Format, string> = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' }
-/** The preview shows the start of the file, up to this number of characters. */
+/** The maximum number of characters in the preview. */
 const previewLength = 3000
 
 export function ExportDialog({ studio }: { studio: Studio }) {
   const options = useOptions(studio)
-  // A click on a field of the dialog clears the selection in the text. So the dialog keeps a copy of the passage that
-  // was selected when it was opened.
+  // A click on a field of the dialog clears the selection in the text, so the dialog keeps the selected passage.
   const selected = useRef(studio.passage.value).current
   const format = options.format.value
   const isCues = format === 'srt' || format === 'vtt'

@@ -51,8 +51,7 @@ function OpenFindBar({ studio }: { studio: Studio }) {
 
 function AskedField({ search: { asked, places, at, step } }: { search: Search }) {
   const field = useRef<HTMLInputElement>(null)
-  // A layout effect runs before the browser draws the bar. So if a person types quickly after the key that opens the
-  // bar, the text already goes to the field.
+  // A layout effect runs before the browser draws the bar, so quickly typed text already goes to the field.
   useLayoutEffect(() => field.current?.focus(), [])
   const count = places.value.length
   return (

@@ -5,13 +5,13 @@ import { signal } from '@preact/signals'
 export class Following {
   readonly isOn = signal(true)
   /**
-   * False if the sentence that the player is playing is outside the visible part of the page. Updated only while the
-   * page does not follow the spoken words.
+   * False if the sentence that the player is playing is not visible. Updated only while the page does not follow the
+   * spoken words.
    */
   readonly isSpokenVisible = signal(true)
   /**
-   * Observes whether the sentence that the player is playing is visible. The margins exclude the areas of the window
-   * that the header and the player cover.
+   * Observes whether the sentence that the player is playing is visible. The margins exclude the areas that the header
+   * and the player cover.
    */
   readonly #watcher = new IntersectionObserver(
     entries => (this.isSpokenVisible.value = entries.at(-1)?.isIntersecting ?? true),
@@ -29,8 +29,7 @@ export class Following {
   /** Called when the player begins to play another sentence. */
   speak(sentence: HTMLElement): void {
     this.#sentence = sentence
-    // `#watch` observes whether the spoken sentence is visible. While the page follows the spoken words, the spoken
-    // sentence is always visible, so `#watch` is not called.
+    // While the page follows the spoken words, the spoken sentence is always visible and need not be observed.
     if (!this.isOn.value) this.#watch()
   }
 

@@ -8,11 +8,10 @@ import { readJob } from './job-head.tsx'
 type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utterance[]) => void }
 
 /**
- * Receives the events of a job until the returned function is called. The event stream is closed while the page is
- * hidden, because a browser allows only a few connections to a server. EventSource reconnects by itself after an
- * interruption, but not if the server refuses the stream, for example because the sign-in session has ended. In this
- * case, the page first requests the job. This request waits until the person has signed in again. Then the stream is
- * opened again, unless the job has ended.
+ * Receives the events of a job until the returned function is called. The stream is closed while the page is hidden,
+ * because a browser allows only a few connections. EventSource does not reconnect if the server refuses the stream, for
+ * example after the end of the session. The page then requests the job, which may wait for the sign-in. If the job has
+ * not ended, the stream is opened again.
  */
 export function listen(id: string, { onJob, onUtterances }: Listener): () => void {
   let source: EventSource | null = null

@@ -7,14 +7,14 @@ import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 
-/** A job with its transcript, if there is one. `tag` is the ETag of the transcript. The ETag changes with each edit. */
+/** A job with its transcript, if there is one. `tag` is the ETag of the transcript, which changes with each edit. */
 export type WholeJob = Job & { result?: Result; tag: string | null }
 
 let early: { id: string; job: Promise<WholeJob | null> } | null = null
 
 /**
- * Requests a job before the server has answered whether a person is signed in, so that the page opens faster. The first
- * call of `readJob` uses the response if it is for the same job and is no error.
+ * Requests a job before it is known whether a person is signed in, so that the page opens faster. The first call of
+ * `readJob` for the same job uses the response, unless it is an error.
  */
 export function readJobEarly(id: string): void {
   early = { id, job: ask(id, false).catch(() => null) }

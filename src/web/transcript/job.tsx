@@ -1,5 +1,4 @@
-// The page of one job. It shows the progress of a job that has not ended, the transcript of a completed job, or the
-// reason why a job has failed.
+// The page of one job. It shows the progress of the job, its transcript, or the reason why it has failed.
 
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'

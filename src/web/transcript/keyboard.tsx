@@ -1,6 +1,4 @@
-// The keyboard shortcuts of the transcript page. Space and K play or pause; J and L seek by ten seconds; the left and
-// right arrow keys seek by five seconds; comma and full stop change the speed. E, F and X open tools of the page.
-// Escape closes a tool, and the question mark opens the list of the shortcuts.
+// The keyboard shortcuts of the transcript page.
 
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'

@@ -5,8 +5,8 @@ import type { Place, Utterance } from './document.ts'
 type Exactness = { isWhole: boolean; isCased: boolean }
 
 /**
- * Returns a pattern that finds the text `asked`, or null if `asked` is empty. If `isWhole` is true, it finds only whole
- * words. If `isCased` is true, upper-case and lower-case letters are different.
+ * Returns a pattern that finds the text `asked`, or null if `asked` is empty. `isWhole` finds only whole words.
+ * `isCased` distinguishes upper and lower case.
  */
 export function patternOf(asked: string, { isWhole, isCased }: Exactness): RegExp | null {
   if (asked === '') return null
@@ -26,8 +26,8 @@ export function placesOf(utterances: readonly Utterance[], pattern: RegExp): Pla
 }
 
 /**
- * Replaces the found text at each place. Returns the new text of each utterance with a place. In these texts, several
- * spaces in a row become one space, and spaces at the start and at the end are removed.
+ * Replaces the text at each place. Returns the new text of each changed utterance, with single spaces and without
+ * spaces at both ends.
  */
 export function replaced(
   utterances: readonly Utterance[],
@@ -35,8 +35,7 @@ export function replaced(
   replacement: string,
 ): { utterance: number; text: string }[] {
   const texts = new Map<number, string>()
-  // A replacement moves all text after the replaced place. So the last place is replaced first, and the positions of
-  // the earlier places stay correct.
+  // A replacement moves all text after its place, so the last place is replaced first.
   for (const { utterance, from, to } of places.toReversed()) {
     const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
     texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))

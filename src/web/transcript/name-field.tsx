@@ -13,8 +13,7 @@ export function NameField({ studio, speaker }: { studio: Studio; speaker: string
   const field = useRef<HTMLInputElement>(null)
   const shown = studio.nameOf(speaker)
   const isAsked = studio.renaming.value === speaker
-  // A layout effect runs before the browser draws the page, so the next key that the person presses already goes to the
-  // field.
+  // A layout effect runs before the browser draws the page, so the next pressed key already goes to the field.
   useLayoutEffect(() => {
     if (!isAsked) return
     field.current?.select()
@@ -43,8 +42,7 @@ export function NameField({ studio, speaker }: { studio: Studio; speaker: string
       maxLength={80}
       value={shown}
       onMouseDown={event => {
-        // The first click into the field selects the whole name, so that typing replaces the name. Later clicks only
-        // set the caret.
+        // The first click selects the whole name, so that typing replaces it. Later clicks only set the caret.
         if (document.activeElement === event.currentTarget) return
         event.preventDefault()
         event.currentTarget.focus()

@@ -7,16 +7,15 @@ import type { Turn } from './turns.ts'
 
 export type ParagraphOptions = {
   language: string
-  /** Returns the name that the page shows for a speaker. `speaker` is the label of the speaker. */
+  /** Returns the displayed name for the label of a speaker. */
   nameOf: (speaker: string) => string
-  /** Returns the number of the colour of a speaker. `speaker` is the label of the speaker. */
+  /** Returns the number of the colour for the label of a speaker. */
   colourOf: (speaker: string) => number
 }
 
 /**
- * The HTML elements of a paragraph. `row` is the element of the whole paragraph. `spans` are the elements of its
- * utterances. `name` is the element with the name of the speaker. It is null if the previous paragraph has the same
- * speaker, or if the utterances have no speaker.
+ * The HTML elements of a paragraph: the whole paragraph, its utterances, and the name of its speaker. `name` is null if
+ * the previous paragraph has the same speaker, or if there is no speaker.
  */
 export type Paragraph = { row: HTMLElement; spans: HTMLElement[]; name: HTMLElement | null }
 
@@ -44,7 +43,7 @@ export function paragraphOf(
   return { row, spans, name }
 }
 
-/** A button that shows the start time of a paragraph. A click on the button plays the recording from this time. */
+/** Returns a button that shows the start time of a paragraph. A click on it plays the recording from this time. */
 function timeOf(start: number): HTMLElement {
   const time = element('button', 'time')
   time.type = 'button'

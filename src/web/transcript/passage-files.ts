@@ -1,5 +1,5 @@
-// Writes a selected passage of a transcript as text or as subtitles. A sentence that is too long for one cue is divided
-// into cues of similar length.
+// Writes a selected passage of a transcript as text or as subtitles. A sentence that is too long for one cue becomes
+// several cues of similar length.
 
 import { showClock } from '../base/format.ts'
 import { separatorOf } from './document.ts'
@@ -11,7 +11,7 @@ export type PassageOptions = {
   withSpeakers: boolean
   /**
    * If true, each sentence is a paragraph that begins with its time. If false, each turn of a speaker is a paragraph.
-   * If `withSpeakers` is false too, the whole passage is one paragraph. Only the format `text` uses this option.
+   * Without `withSpeakers`, the whole passage is then one paragraph. Only for the format `text`.
    */
   withTimes: boolean
   /** The maximum length of a cue in words, in characters and in seconds. */
@@ -30,10 +30,7 @@ export const usualSubtitles: PassageOptions = {
   maxSeconds: 6,
 }
 
-/**
- * Returns the content of a file with the selected passage of the transcript. The times in the file count from the start
- * of the whole recording.
- */
+/** Returns the content of a file with the selected passage. Its times count from the start of the recording. */
 export function writePassage(view: TranscriptView, passage: Passage, options: PassageOptions): string {
   const sentences = sentencesOf(view, passage).map(({ speaker, words }) => ({
     name: options.withSpeakers && speaker !== null ? view.options.nameOf(speaker) : null,
@@ -59,8 +56,8 @@ export function writePassage(view: TranscriptView, passage: Passage, options: Pa
 type Named = { name: string | null; words: Timed[] }
 
 /**
- * Writes the passage as paragraphs. With `withTimes`, each sentence is a paragraph. Otherwise consecutive sentences
- * with the same name, or without a name, are one paragraph.
+ * Writes the passage as paragraphs. With `withTimes`, each sentence is a paragraph. Otherwise, consecutive sentences
+ * with the same `name` are one paragraph.
  */
 function writeText(sentences: readonly Named[], { withTimes }: PassageOptions, separator: string): string {
   const paragraphs: { name: string | null; start: number; texts: string[] }[] = []
@@ -94,7 +91,7 @@ function escaped(text: string): string {
 }
 
 /**
- * Divides the words of a sentence into cues of about the same length: as few as the limits allow. A word is never
+ * Divides the words of a sentence into as few cues as the limits allow, of about the same length. A word is never
  * divided.
  */
 export function cuesOf(words: readonly Timed[], options: PassageOptions, parts = 1): Timed[] {

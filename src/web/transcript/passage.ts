@@ -2,10 +2,7 @@
 
 import type { TranscriptView } from './view.ts'
 
-/**
- * A part of a transcript: the index of its first word and the index of its last word. The passage contains both of
- * these words.
- */
+/** A part of a transcript: the indexes of its first and its last word. Both words belong to the passage. */
 export type Passage = { first: number; last: number }
 
 /** A word, or a subtitle cue of several words. `text` includes the punctuation and the space after it. */
@@ -20,8 +17,7 @@ export function sentencesOf(view: TranscriptView, { first, last }: Passage): Sen
     const place = view.placeOf(word)
     if (!place) continue
     const { utterance, from } = place
-    // The text of a word ends where the next word begins. The text therefore includes the punctuation and the space
-    // between the two words.
+    // The text of a word ends where the next word begins. It includes the punctuation and the space after the word.
     const next = view.placeOf(word + 1)
     const whole = view.utterances[utterance]
     const text = whole?.text.slice(from, next?.utterance === utterance ? next.from : undefined) ?? ''

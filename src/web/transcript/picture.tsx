@@ -1,5 +1,5 @@
-// The <video> element that plays the recording and shows its picture and subtitles. If the recording has no picture,
-// the element also plays it, but is hidden.
+// The <video> element that plays the recording, with its picture and subtitles. It is hidden if the recording has no
+// picture.
 
 import type { RefObject } from 'preact'
 import { words } from '../words.ts'

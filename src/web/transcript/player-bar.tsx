@@ -1,4 +1,4 @@
-// The controls of the player. The controls are fixed to the lower edge of the window.
+// The controls of the player, at the lower edge of the window.
 
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { showClock, showSpeed } from '../base/format.ts'
@@ -23,8 +23,8 @@ export function PlayerBar({ studio }: { studio: Studio }) {
 }
 
 /**
- * Keeps the height of the player in the CSS variable `--bar`. The style sheet uses this variable to keep the text and
- * the other bars above the player.
+ * Keeps the height of the player in the CSS variable `--bar`. The style sheet uses it to keep other elements above the
+ * player.
  */
 function reserveSpace(bar: HTMLElement): () => void {
   const { style } = document.documentElement

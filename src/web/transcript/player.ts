@@ -1,5 +1,4 @@
-// Plays the recording. The state of the player is in several signals, so that a control is rendered again only when the
-// state that it shows has changed.
+// Plays the recording. Its state is in several signals, so that a change renders only the controls that show it.
 
 import { effect, signal } from '@preact/signals'
 import { isOnline, needsSignIn } from '../base/connection.ts'
@@ -12,7 +11,7 @@ import { pauseAt, type WordTimes } from './word-times.ts'
 
 export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
 
-/** The maximum number of times that the recording is loaded again after an error. */
+/** The maximum number of reloads of the recording after errors. */
 const reloadsMax = 5
 
 export const speed = storedSignal('speed', 1)
@@ -22,11 +21,10 @@ export class Player {
   readonly isPlaying = signal(false)
   readonly isReady = signal(false)
   readonly hasPicture = signal(false)
-  /** A text that says why the recording cannot be played. Null if no reason is known. */
+  /** Says why the recording cannot be played. Null if no reason is known. */
   readonly silence = signal<string | null>(null)
   /**
-   * The position in the recording, in whole seconds. Components that show the position as text use this signal, so that
-   * they are not rendered at each frame.
+   * The position in the recording, in whole seconds. Components that show it as text are not rendered at each frame.
    */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
@@ -72,8 +70,7 @@ export class Player {
   }
 
   async play(): Promise<void> {
-    // A browser may refuse to play before the first click on the page: `play` then fails. This error is ignored, and
-    // the player stays paused.
+    // A browser may refuse to play before the first click on the page. The player then stays paused.
     await this.media?.play().catch(() => null)
   }
 
@@ -83,15 +80,15 @@ export class Player {
     this.#tell(to)
   }
 
-  /** Changes the playback speed by `steps` places in the list `speeds`. A negative number gives a lower speed. */
+  /** Changes the playback speed by `steps` places in the list `speeds`. A negative number lowers the speed. */
   changeSpeed(steps: number): void {
     const at = speeds.indexOf(speed.value) + steps
     speed.value = speeds[Math.min(Math.max(0, at), speeds.length - 1)] ?? 1
   }
 
   /**
-   * While the recording plays, skips the pause at the present position if the pause is longer than `timing.silenceMs`
-   * and the person has switched this skipping on. Seeks to 0.2 s before the next word.
+   * Skips a pause longer than `timing.silenceMs` while the recording plays, if the person has switched this on. Seeks
+   * to 0.2 s before the next word.
    */
   skipSilence(times: WordTimes): void {
     if (!skipsSilence.value || !this.isPlaying.value || !this.media) return
@@ -105,7 +102,7 @@ export class Player {
   #ready(): void {
     this.isReady.value = true
     this.hasPicture.value = (this.media?.videoHeight ?? 0) > 0
-    // The browser resets the playback speed when it loads a recording, so the chosen speed is set again.
+    // The browser resets the playback speed when it loads a recording.
     if (this.media) this.media.playbackRate = speed.value
   }
 
@@ -126,8 +123,8 @@ export class Player {
   }
 
   /**
-   * Finds the cause of an error of the player. If the server sends the recording, loads it again after the first error,
-   * and after later errors if the network failed or the session ended, at most `reloadsMax` times.
+   * Finds the cause of an error of the player. If the server sends the recording, loads it again, at most `reloadsMax`
+   * times. From the second error on, the cause must be the network or an ended session.
    */
   async #explain(): Promise<void> {
     const { media, position } = this
@@ -145,8 +142,7 @@ export class Player {
       return
     }
     void response.body?.cancel()
-    // At the first error, the server may have sent an error in place of the recording, so the recording is loaded
-    // again.
+    // At the first error, the server may have sent an error in place of the recording.
     const mayPlay = isBroken || waited || this.#reloads === 0
     if (media && mayPlay && this.#reloads++ < reloadsMax) {
       media.load()

@@ -1,5 +1,4 @@
-// The page of a job that has not ended. It shows the progress of the job, and the utterances that are already
-// recognised.
+// The page of a job that has not ended. It shows the progress and the utterances recognised so far.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -68,8 +67,7 @@ export function Running({ job: first, onEnd }: RunningProps) {
 }
 
 /**
- * Merges two lists of utterances in order of time. If both lists have an utterance with the same start, the utterance
- * of `added` is used.
+ * Merges two lists of utterances in order of time. At the same start, an utterance of `added` replaces one of `known`.
  */
 function merged(known: Utterance[], added: Utterance[]): Utterance[] {
   const starts = new Set(added.map(({ start }) => start))

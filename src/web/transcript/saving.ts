@@ -1,5 +1,5 @@
 // Saves the edited texts of a transcript on the server, some time after the last keystroke. Finds conflicts with edits
-// of other people. An unsaved edit is also stored in the browser, so that a reload or a crash does not lose it.
+// of other people. The browser also stores unsaved edits, so that a reload or a crash does not lose them.
 
 import { signal } from '@preact/signals'
 import { Fault, messageOf } from '../base/fault.ts'
@@ -9,8 +9,8 @@ import { storeDrafts, storedDrafts } from './drafts.ts'
 import { type EditRequests, isOutdated, isRefused, type Saved, type Sent } from './edit-requests.ts'
 
 /**
- * A conflict: this page changed the text of an utterance to `mine`, and another person changed the utterance on the
- * server to `theirs`.
+ * A conflict: this page changed an utterance to the text `mine`, and another person changed it on the server to
+ * `theirs`.
  */
 export type Conflict = { utterance: number; mine: string; theirs: Utterance }
 
@@ -23,13 +23,13 @@ export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 const sentAtOnce = 100
 
 export type TextListeners = {
-  /** Called when the text of an utterance changes although no person types it, for example by an undo. */
+  /** Called when the text of an utterance changes without typing, for example by an undo. */
   onText: (utterance: number, text: string) => void
-  /** Called when the text of another person has replaced the text of an utterance. */
+  /** Called when another person's text has replaced the text of an utterance. */
   onTheirs: (utterance: number) => void
-  /** Called when the page has taken utterances from the server, or when texts changed although no person typed them. */
+  /** Called when utterances of the server replaced those of the page, or when texts changed without typing. */
   onWords: () => void
-  /** Called when the page has read the transcript again, with the utterances of the server. */
+  /** Called when the page has read the utterances from the server again. */
   onRead: (utterances: readonly Utterance[]) => void
 }
 
@@ -39,13 +39,13 @@ export class Saving {
   /** The index of an utterance whose text the server refused. Null if there is none. */
   readonly refused = signal<number | null>(null)
   readonly conflicts = signal<Conflict[]>([])
-  /** The number of times that texts have changed. A signal computed from the texts must read this signal too. */
+  /** The number of text changes. A signal computed from the texts must read this signal too. */
   readonly textChanges = signal(0)
-  /** For each utterance with an unsaved edit: the text of this utterance on the server. */
+  /** The server's text of each utterance with an unsaved edit. */
   readonly #unsaved = new Map<number, string>()
-  /** For each utterance with a text that the server refused, for example because it is too long: this text. */
+  /** The texts that the server refused, by utterance. A text may be too long, for example. */
   readonly #refused = new Map<number, string>()
-  /** The utterances whose edits this page has stored in the browser's storage or read from it. */
+  /** The utterances whose edits this page has stored in the browser or read from there. */
   #kept: ReadonlySet<number> = new Set()
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: Promise<void> | null = null
@@ -58,8 +58,8 @@ export class Saving {
   ) {}
 
   /**
-   * Restores unsaved edits that an earlier visit to the page left in the browser's storage. If the text on the server
-   * has changed to a different text since that visit, adds a conflict.
+   * Restores unsaved edits of an earlier visit from the browser's storage. If the server's text has changed differently
+   * since that visit, adds a conflict.
    */
   open(): void {
     const conflicts: Conflict[] = []
@@ -85,7 +85,7 @@ export class Saving {
     this.#leave()
   }
 
-  /** Returns the text of an utterance as the page shows it now, with edits that are not saved yet. */
+  /** Returns the displayed text of an utterance, including unsaved edits. */
   textOf(utterance: number): string {
     return this.result.utterances[utterance]?.text ?? ''
   }
@@ -95,20 +95,14 @@ export class Saving {
     this.#set([{ utterance, text }])
   }
 
-  /**
-   * Changes the texts of utterances, and shows these texts on the page. For changes that the person does not type, such
-   * as an undo.
-   */
+  /** Changes texts of utterances without typing, such as by an undo, and shows them on the page. */
   show(texts: readonly Text[]): void {
     this.#set(texts)
     for (const { utterance, text } of texts) this.listeners.onText(utterance, text)
     this.listeners.onWords()
   }
 
-  /**
-   * Ends a conflict. `keeps` chooses the text that remains: the text of this page (`mine`), or the text of the server
-   * (`theirs`).
-   */
+  /** Ends a conflict. The text of this page (`mine`) or of the server (`theirs`) remains, as `keeps` says. */
   settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
     this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
     this.#unsaved.set(utterance, theirs.text)
@@ -122,8 +116,8 @@ export class Saving {
   }
 
   /**
-   * Sends unsaved edits to the server without further delay. One call sends at most `sentAtOnce` edits; the next call
-   * follows automatically. Edits of utterances in a conflict, and texts that the server has refused, are not sent.
+   * Sends unsaved edits to the server at once. Edits beyond `sentAtOnce` follow automatically. Edits in a conflict, and
+   * texts that the server has refused, are not sent.
    */
   async save(): Promise<void> {
     clearTimeout(this.#timer)
@@ -135,7 +129,7 @@ export class Saving {
     return this.#running
   }
 
-  /** Returns the unsaved edits that are not in a conflict, and whose present text the server has not refused. */
+  /** Returns the unsaved edits that are not in a conflict and that the server has not refused. */
   #sendable(): Sent {
     const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
     return [...this.#unsaved.keys()]
@@ -161,8 +155,8 @@ export class Saving {
   }
 
   /**
-   * Called after the server has refused a request. The server stores all edits of a request or none. So the edits are
-   * sent again in two requests, until a request has only the edit that the server refuses.
+   * Called after the server has refused a request. The server stores all edits of a request or none. Sending the edits
+   * again in smaller requests finds the refused edit.
    */
   async #divide(sent: Sent): Promise<void> {
     const half = Math.ceil(sent.length / 2)
@@ -197,7 +191,7 @@ export class Saving {
     this.#goOn(sent.length === sentAtOnce ? 0 : timing.saveMs)
   }
 
-  /** Plans the next request if there are edits that the server may accept. Otherwise updates the state. */
+  /** Plans the next request if the server may accept an unsaved edit. Otherwise updates the state. */
   #goOn(delayMs: number = timing.saveMs): void {
     const refused = [...this.#unsaved.keys()].filter(at => this.#refused.get(at) === this.textOf(at))
     this.refused.value = refused[0] ?? null
@@ -207,9 +201,9 @@ export class Saving {
   }
 
   /**
-   * Called after the server has refused an edit because the transcript on the server has changed. Reads the transcript
-   * again, and applies the changes of other people to the page. If an utterance has an unsaved edit on this page, and
-   * another person has changed it to a different text, adds a conflict.
+   * Called when the server refuses an edit because the transcript on the server has changed. Reads the transcript
+   * again, and shows the changes of other people. If both this page and another person changed an utterance, but
+   * differently, adds a conflict.
    */
   async compare(): Promise<void> {
     const { utterances } = await this.requests.read()
@@ -229,7 +223,7 @@ export class Saving {
     this.#goOn()
   }
 
-  /** Replaces an utterance of the page by the utterance of the server, with its words and times. */
+  /** Replaces an utterance of the page by the server's utterance, with its words and times. */
   #takeOver(utterance: number, theirs: Utterance): void {
     const before = this.textOf(utterance)
     this.#unsaved.delete(utterance)
@@ -251,9 +245,9 @@ export class Saving {
   }
 
   /**
-   * Changes an utterance. The label of its speaker stays the one that the page has read first. `Edits.names` holds the
-   * present name for this label. The caller counts all its changes as one in `textChanges`, because each count makes
-   * the page search the whole transcript again while the search bar is open.
+   * Changes an utterance, but not the label of its speaker: `Edits.names` maps the first label to the present name. The
+   * caller increases `textChanges` once for all its changes, because each increase repeats the search in the
+   * transcript.
    */
   #put(utterance: number, { speaker: _, ...fresh }: Partial<Utterance>): void {
     Object.assign(this.result.utterances[utterance] ?? {}, fresh)

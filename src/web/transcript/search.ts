@@ -1,4 +1,4 @@
-// The state of the search in a transcript: what is searched for, the places that are found, and the shown place.
+// The state of the search in a transcript: the searched text, the found places, and the shown place.
 
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -44,7 +44,7 @@ export function useSearch(studio: Studio) {
     tellReplaced(edits, step, which.length)
   }
 
-  // The page does not scroll when the places have moved: the person may be typing elsewhere in the text.
+  // Changed places do not scroll the page, because the person may be typing elsewhere in the text.
   useEffect(() => {
     view?.light('found', places.value)
     view?.light('current', places.value.slice(at.value, at.value + 1))
@@ -60,9 +60,7 @@ export function useSearch(studio: Studio) {
   return { asked, isWhole, isCased, places, at, step, replace }
 }
 
-/**
- * Shows a message with the button "Undo". The message disappears early if the replacement is no longer the last step.
- */
+/** Shows a message with the button "Undo", until the replacement is no longer the last step. */
 function tellReplaced(edits: Edits, step: Step, count: number): void {
   const close = tell(words.find.replaced(count), () => edits.undo())
   const stop = edits.history.last.subscribe(last => {

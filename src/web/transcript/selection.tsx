@@ -1,5 +1,5 @@
-// The toolbar for a selected passage. Its buttons play the recording from the start of the passage, copy the text of
-// the passage with or without its time, copy a link to its start, or save the passage as subtitles.
+// The toolbar for a selected passage. Its buttons play the passage, copy its text or a link to its start, or save it as
+// subtitles.
 
 import { useLayoutEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -16,8 +16,7 @@ const text = words.selection
 
 export function Selection({ studio }: { studio: Studio }) {
   const { passage } = studio
-  // A layout effect runs before the browser draws the text, so the listener does not miss a selection that the person
-  // makes at once.
+  // A layout effect runs before the browser draws the text, so the listener also sees an immediate selection.
   useLayoutEffect(() => {
     const look = () => {
       passage.value = studio.edits.isEditing.value ? null : selectedPassage(studio)
@@ -85,10 +84,7 @@ function saveSubtitles(studio: Studio, passage: Passage): void {
   saveFile(`${passageName(studio, passage)}.srt`, writePassage(studio.view, passage, usualSubtitles))
 }
 
-/**
- * Returns the name for a file that contains a passage: the name of the job and the start of the passage. The returned
- * name has no file extension.
- */
+/** Returns the file name for a passage, without extension: the name of the job and the start of the passage. */
 export function passageName(studio: Studio, passage: Passage): string {
   const { start } = timesOf(studio, passage)
   return `${baseNameOf(studio.job)} ${showClock(start).replaceAll(':', '-')}`

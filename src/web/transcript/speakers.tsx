@@ -1,4 +1,4 @@
-// The list of the speakers. A person can change their names in this list. A bar shows how much of the time each speaker
+// The list of the speakers, in which a person can change their names. A bar shows how much of the time each speaker
 // talks.
 
 import { useSignal } from '@preact/signals'
@@ -54,8 +54,8 @@ export function Speakers({ studio }: { studio: Studio }) {
 }
 
 /**
- * A bar that is divided in proportion to the talk times of the speakers. Screen readers ignore the bar, because the
- * list of the speakers contains the same figures.
+ * A bar that shows the share of each speaker in the talk time. Screen readers ignore it, because the list contains the
+ * same figures.
  */
 function ShareBar({ rows }: { rows: { speaker: string; share: number; colour: number }[] }) {
   let x = 0

@@ -3,10 +3,7 @@ import { words } from '../words.ts'
 
 type StepsProps = { count: number; onStep: (by: 1 | -1) => void }
 
-/**
- * Two buttons that move to the previous and to the next of `count` places in the text, for example the results of a
- * search.
- */
+/** Two buttons for the previous and the next of `count` places in the text, for example search results. */
 export function Steps({ count, onStep }: StepsProps) {
   const { previous, next } = words.steps
   return (

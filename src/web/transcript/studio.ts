@@ -1,5 +1,4 @@
-// The state that all components of the transcript page share: the text, the player, the edits, and which tools are
-// open.
+// The state that all components of the transcript page share: the text, the player, the edits and the open tools.
 
 import { signal } from '@preact/signals'
 import { showSpeaker } from '../base/format.ts'
@@ -25,8 +24,8 @@ export class Studio {
   /** The passage that the person has selected. Null if nothing is selected. */
   readonly passage = signal<Passage | null>(null)
   /**
-   * The label of the speaker whose name the person has clicked in the text, to change this name. The list of speakers
-   * moves the focus to the field with this name, and then sets this signal to null.
+   * The label of the speaker whose name the person has clicked in the text. The list of speakers then focuses the field
+   * with this name, and sets this signal to null.
    */
   readonly renaming = signal<string | null>(null)
   readonly dialog = signal<'export' | null>(null)
@@ -36,7 +35,7 @@ export class Studio {
   onTime: (seconds: number) => void = () => {}
   view: TranscriptView | null = null
   readonly #stop = new AbortController()
-  /** The labels of the speakers. The speaker who talks most is the first. */
+  /** The labels of the speakers, ordered by talk time, longest first. */
   readonly #speakers: string[]
 
   constructor(
@@ -80,7 +79,7 @@ export class Studio {
       onSpoken: sentence => this.following.speak(sentence),
     })
     this.edits.saving.open()
-    // The page scrolls with the spoken words until the person scrolls. `leave` then ends the automatic scrolling.
+    // The page scrolls with the spoken words until the person scrolls. `leave` then ends this.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
       this.following.set(false)
@@ -99,10 +98,7 @@ export class Studio {
     this.view?.close()
   }
 
-  /**
-   * Seeks to a time in the recording, and scrolls to the utterance that is spoken at this time. If `seconds` is null,
-   * does nothing.
-   */
+  /** Seeks to a time in the recording, and scrolls to the utterance at this time. Does nothing for null. */
   goTo(seconds: number | null): void {
     if (seconds === null) return
     this.following.set(true)
@@ -117,9 +113,8 @@ export class Studio {
   }
 
   /**
-   * Handles a click in the text. A click on a time, or on a word while the person is not editing, plays the recording
-   * from there. A click on the name of a speaker lets the person change the name. If the person has just selected a
-   * text with the mouse, the click at the end of the selection does not play the word.
+   * Handles a click in the text. A click on a time, or on a word outside editing, plays the recording from there. A
+   * click on a speaker's name lets the person change it. A click that ends a selection does not play a word.
    */
   click(event: MouseEvent): void {
     if (!(event.target instanceof Element) || !this.view) return
@@ -144,8 +139,7 @@ export class Studio {
   }
 
   /**
-   * Opens or closes the search bar. The search bar and the bar for doubtful words have the same place on the page, so
-   * opening the search bar closes the bar for doubtful words.
+   * Opens or closes the search bar. Opening it closes the bar for doubtful words, which has the same place on the page.
    */
   setFinding(isFinding: boolean): void {
     if (isFinding) this.setDoubt(false)
@@ -166,7 +160,7 @@ export class Studio {
     this.view?.reveal(place.utterance)
   }
 
-  /** If the person is editing, selects the text at a place in its text field, so that typing replaces this text. */
+  /** While the person edits, selects the text at a place, so that typing replaces this text. */
   editPlace(place: Place | undefined): void {
     const span = place && this.view?.spans[place.utterance]
     if (!place || !span || !this.view || !this.edits.isEditing.value) return
@@ -175,10 +169,7 @@ export class Studio {
     getSelection()?.setBaseAndExtent(startContainer, startOffset, startContainer, endOffset)
   }
 
-  /**
-   * Ends one mode of the page. If the person is editing, ends the editing. Otherwise closes the search bar if it is
-   * open. Otherwise removes the marks of doubtful words.
-   */
+  /** Ends one mode of the page: the editing, otherwise an open search bar, otherwise the marks of doubtful words. */
   leave(): void {
     if (this.edits.isEditing.value) this.edits.setEditing(false)
     else if (this.isFinding.value) this.setFinding(false)

@@ -1,6 +1,6 @@
 // The difference between two texts.
 
-/** A replacement of one part of a text: the positions at which the part begins and ends, and its new text. */
+/** A replacement of the part of a text from the position `from` to the position `to`. */
 export type TextChange = { from: number; to: number; text: string }
 
 /** Returns the shortest change that turns the text `before` into the text `after`. */

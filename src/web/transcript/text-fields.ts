@@ -1,5 +1,4 @@
-// Makes each utterance of the transcript a separate text field, so that an edit of one utterance does not change the
-// word times of the other utterances.
+// Makes each utterance a separate text field, so that an edit does not change the word times of other utterances.
 
 import { isComposing } from '../base/composing.ts'
 import { showClock } from '../base/format.ts'
@@ -47,9 +46,8 @@ function input({ edits }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (!span) return
   const value = span.textContent ?? ''
-  // If a person empties a text field, the browser adds a <br>. If a person pastes several lines, the browser adds
-  // several nodes. The highlights need exactly one text node in each utterance, so one new text node replaces all nodes
-  // of the utterance.
+  // The browser adds a <br> to an emptied text field, and several nodes for pasted lines. The highlights need exactly
+  // one text node in each utterance, so one new node replaces them.
   if (span.childNodes.length !== 1 || /[\r\n]/.test(value)) {
     const caret = withoutLines(textBeforeCaret(span)).length
     const text = new Text(withoutLines(value))
@@ -60,8 +58,7 @@ function input({ edits }: Studio, event: Event): void {
 }
 
 /**
- * Removes double spaces, and spaces at the start and at the end, when the person leaves a text field. They are not
- * removed while the person types, because their removal would move the caret.
+ * Removes superfluous spaces when the person leaves a text field. During typing, their removal would move the caret.
  */
 function leave({ edits, view }: Studio, event: Event): void {
   const span = utteranceOf(event)
@@ -103,8 +100,8 @@ function press(studio: Studio, event: KeyboardEvent): void {
 }
 
 /**
- * Keeps the focus on the sentence when it is no text field any more, so that a person with a keyboard does not lose the
- * place in the text.
+ * Keeps the focus on the sentence when it is no longer a text field. A person with a keyboard then keeps the place in
+ * the text.
  */
 function keepFocus(span: HTMLElement): void {
   span.tabIndex = -1

@@ -26,8 +26,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const media = useRef<HTMLVideoElement>(null)
   const { player, following } = studio
 
-  // This is a layout effect, so it runs before the browser paints: the text must be on the page before the person can
-  // click.
+  // A layout effect runs before the browser paints: the text must be on the page before the person can click.
   useLayoutEffect(() => {
     if (!container.current || !media.current) return
     const detach = player.attach(media.current)
@@ -76,10 +75,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   )
 }
 
-/**
- * Returns the time in seconds in a fragment of the address such as `t=61.5`. Returns null if the fragment contains no
- * time.
- */
+/** Returns the time in seconds from a fragment of the address such as `t=61.5`, or null if there is none. */
 function momentOf(part: string): number | null {
   const seconds = Number.parseFloat(new URLSearchParams(part).get('t') ?? '')
   return Number.isFinite(seconds) ? seconds : null

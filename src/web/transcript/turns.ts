@@ -3,8 +3,8 @@
 import type { Utterance } from './document.ts'
 
 /**
- * A paragraph of the page: successive utterances of one speaker. `first` is the index of the first utterance, and
- * `last` is the index after the last utterance. `isNewSpeaker` is false if the previous paragraph has the same speaker.
+ * A paragraph of the page: successive utterances of one speaker, from the index `first` up to, but not including,
+ * `last`. `isNewSpeaker` is false if the previous paragraph has the same speaker.
  */
 export type Turn = { speaker: string | null; first: number; last: number; isNewSpeaker: boolean }
 
@@ -34,7 +34,7 @@ export function turnsOf(utterances: readonly Utterance[]): Turn[] {
   return turns
 }
 
-/** Returns for how many seconds each speaker talks. The speaker who talks most is the first in the list. */
+/** Returns how many seconds each speaker talks, the longest time first. */
 export function talkTimes(utterances: readonly Utterance[]): { speaker: string; seconds: number }[] {
   const sums = new Map<string, number>()
   for (const { speaker, start, end } of utterances) {

@@ -1,6 +1,6 @@
-// Renders the text of a transcript. Each utterance is one text node. Words are highlighted by the CSS Custom Highlight
-// API, so a word needs no element of its own, and the page stays fast with a transcript of ten hours. The browser's
-// search, the selection of text, and screen readers work as in any other text.
+// Renders the text of a transcript, with one text node for each utterance. The CSS Custom Highlight API highlights
+// words without an element for each word. The page therefore stays fast with ten hours of speech. Search, selection and
+// screen readers work as in any other text.
 
 import { textBeforeCaret } from './caret.ts'
 import { directionOf, type Place, type Utterance } from './document.ts'
@@ -13,13 +13,13 @@ import { wordAt } from './word-times.ts'
 export type ViewOptions = ParagraphOptions & {
   /** Returns true while the page scrolls with the spoken words. */
   follows: () => boolean
-  /** Called when the player's position reaches another utterance. `utterance` is the element of this utterance. */
+  /** Called with the element of an utterance when the player reaches it. */
   onSpoken: (utterance: HTMLElement) => void
 }
 
 export class TranscriptView {
   index: WordIndex
-  /** The HTML elements of the utterances, in the order of the utterances. */
+  /** The HTML elements of the utterances, in their order. */
   readonly spans: HTMLElement[]
   readonly #paragraphs: Paragraph[]
   readonly #spoken = new Highlight()
@@ -44,8 +44,8 @@ export class TranscriptView {
   }
 
   /**
-   * Highlights the word that is spoken at the time `seconds`, and scrolls to its utterance while the page follows the
-   * spoken words. Returns the index of this word, or -1 if the time is before the first word.
+   * Highlights the word that is spoken at the time `seconds`. Scrolls to its utterance while the page follows the
+   * spoken words. Returns the index of this word, or -1 before the first word.
    */
   show(seconds: number): number {
     const word = wordAt(this.index.times, seconds)
@@ -68,10 +68,7 @@ export class TranscriptView {
     return word
   }
 
-  /**
-   * Scrolls to an utterance. If `calmly` is true, does not scroll while the utterance is in the middle part of the
-   * window.
-   */
+  /** Scrolls to an utterance. If `calmly` is true, an utterance in the middle part of the window stays there. */
   reveal(utterance: number, { calmly = false }: { calmly?: boolean } = {}): void {
     const span = this.spans[utterance]
     if (!span) return
@@ -81,7 +78,7 @@ export class TranscriptView {
     span.scrollIntoView({ block: 'center', behavior })
   }
 
-  /** Highlights the places in the text. `name` chooses the style: the style sheet defines it as `::highlight(name)`. */
+  /** Highlights the places in the text with the style `::highlight(name)` of the style sheet. */
   light(name: string, places: Iterable<Place>): void {
     CSS.highlights.set(name, new Highlight(...[...places].map(place => this.rangeOf(place))))
   }
@@ -108,10 +105,7 @@ export class TranscriptView {
     })
   }
 
-  /**
-   * Returns the index of the word at a point of the window. Returns null if the point is not in the text of an
-   * utterance.
-   */
+  /** Returns the index of the word at a point of the window, or null outside the utterances. */
   wordAtPoint(x: number, y: number): number | null {
     const caret = caretAt(x, y)
     const span = caret?.node.parentElement?.closest<HTMLElement>('.utterance')
@@ -124,8 +118,8 @@ export class TranscriptView {
   }
 
   /**
-   * Changes the text that the page shows for an utterance. Only the part that differs is replaced, so a caret outside
-   * of this part keeps its place. A caret in this part is then at its end.
+   * Changes the displayed text of an utterance, but only the part that differs. A caret inside this part moves to its
+   * end, and any other caret keeps its place.
    */
   write(utterance: number, text: string): void {
     const node = this.#textOf(utterance)
@@ -137,19 +131,13 @@ export class TranscriptView {
     if (caret >= from && caret <= to) getSelection()?.collapse(node, from + fresh.length)
   }
 
-  /**
-   * Builds the index of the words again. The caller must call this function after texts or times of the transcript have
-   * changed.
-   */
+  /** Builds the index of the words again. Must be called after texts or times of the transcript have changed. */
   reindex(): void {
     this.index = indexWords(this.utterances)
     this.#word = -1
   }
 
-  /**
-   * Updates the names of the speakers on the page. The caller must call this function after the name of a speaker has
-   * changed.
-   */
+  /** Updates the names of the speakers on the page. Must be called after the name of a speaker has changed. */
   rename(): void {
     for (const { name } of this.#paragraphs) {
       if (name) name.textContent = this.options.nameOf(name.dataset.label ?? '')

@@ -4,8 +4,8 @@ import { details } from '../account/session.ts'
 import type { Result } from './document.ts'
 
 /**
- * Matches a warning that contains a `steno` command. Only an operator can run such a command on the server, so the page
- * shows this warning only to operators.
+ * Matches a warning that contains a `steno` command. Only operators can run such a command, so only they see this
+ * warning.
  */
 const commandOfOperator = /\brun steno /
 

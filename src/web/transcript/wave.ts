@@ -10,7 +10,7 @@ export type WaveColours = { bar: string; speakers: string[] }
 
 /**
  * Draws the waveform of the whole recording over the width of the canvas. `peaks` has one byte for each 50 ms of sound.
- * If `peaks` is empty, draws a flat line.
+ * Without peaks, draws a flat line.
  */
 export function drawWave(
   canvas: HTMLCanvasElement,
@@ -50,10 +50,7 @@ export function drawSpeakers(
   }
 }
 
-/**
- * Sets the resolution of the canvas to the pixels of the screen. Returns the width and the height of the canvas in CSS
- * pixels.
- */
+/** Sets the resolution of the canvas to the pixels of the screen. Returns the size of the canvas in CSS pixels. */
 function prepare(canvas: HTMLCanvasElement) {
   const { clientWidth: width, clientHeight: height } = canvas
   canvas.width = width * devicePixelRatio

@@ -11,10 +11,7 @@ import { drawSpeakers, drawWave } from './wave.ts'
 
 const text = words.player
 
-/**
- * The waveform, drawn in two layers. The upper layer has another colour and ends at the present position of the player,
- * so that it shows the part that was played.
- */
+/** The waveform in two layers. The upper layer shows the played part in another colour, up to the player's position. */
 export function Wave({ studio }: { studio: Studio }) {
   const { player } = studio
   const whole = useRef<HTMLCanvasElement>(null)
@@ -49,10 +46,7 @@ type Elements = {
   slider: RefObject<HTMLInputElement | null>
 }
 
-/**
- * Draws the waveform when the peaks arrive from the server, and again when the size or the colours of the waveform
- * change.
- */
+/** Draws the waveform when the peaks have arrived, and again after a change of its size or colours. */
 function useWave(studio: Studio, { whole, played, lane, slider }: Elements): void {
   const { player, job } = studio
   const peaks = useRef(new Uint8Array())
@@ -83,7 +77,7 @@ function useWave(studio: Studio, { whole, played, lane, slider }: Elements): voi
     studio.onTime = seconds => {
       const share = player.duration === 0 ? 0 : seconds / player.duration
       if (played.current) played.current.style.clipPath = `inset(0 ${(1 - share) * 100}% 0 0)`
-      // While the person drags the slider, the position of the player must not move it.
+      // The player must not move the slider while the person drags it.
       if (slider.current && !slider.current.matches(':active')) slider.current.value = String(seconds)
     }
     return () => {
@@ -99,10 +93,7 @@ function colourOf(canvas: HTMLCanvasElement): string {
   return getComputedStyle(canvas).color
 }
 
-/**
- * Requests the peaks for the waveform from the server. Returns an empty list if the request fails, for example because
- * the recording was deleted.
- */
+/** Requests the peaks of the waveform. Returns an empty list after an error, for example for a deleted recording. */
 async function readPeaks(id: string): Promise<Uint8Array<ArrayBuffer>> {
   const response = await fetch(`/v1/transcribe/${id}/peaks`).catch(() => null)
   return new Uint8Array(response?.ok ? await response.arrayBuffer() : [])

@@ -10,7 +10,7 @@ export type WordIndex = {
   ends: Float64Array
   /** The index of the utterance that contains the word. */
   owners: Uint32Array
-  /** The positions in the utterance's text at which the word begins (`from`) and ends (`to`), in UTF-16 code units. */
+  /** The positions in the utterance's text at which the word begins and ends, in UTF-16 code units. */
   from: Uint32Array
   to: Uint32Array
   confidence: Float32Array
@@ -65,15 +65,12 @@ function put(
   index.confidence[at] = confidence ?? 1
 }
 
-/** Returns the index of the first word in an utterance. `utterance` is the index of the utterance. */
+/** Returns the index of the first word in the utterance with the index `utterance`. */
 export function firstWordOf({ owners }: WordIndex, utterance: number): number {
   return lastAtMost(owners, utterance - 1) + 1
 }
 
-/**
- * Returns the index of the word at the position `character` in the text of an utterance. `utterance` is the index of
- * the utterance.
- */
+/** Returns the index of the word at the position `character` in the utterance with the index `utterance`. */
 export function wordAtCharacter(index: WordIndex, utterance: number, character: number): number {
   let word = firstWordOf(index, utterance)
   while (index.owners[word + 1] === utterance && (index.to[word] ?? 0) < character) word++

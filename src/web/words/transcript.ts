@@ -1,5 +1,4 @@
-// The texts of the page of one job. The page shows the progress of the job. When the job is completed, it shows the
-// transcript, with tools such as edit and export.
+// The texts of the page of one job: the progress, and then the transcript with its tools.
 
 export const transcriptWords = {
   job: {
@@ -96,9 +95,8 @@ export const transcriptWords = {
   },
 
   /**
-   * The texts of the controls that move from place to place in a transcript. A place is a match of a search, or a
-   * doubtful word. `count` says which place is shown, for example `3 of 12`. `previous` and `next` are the labels of
-   * the buttons.
+   * The texts of the controls that move between places in a transcript. A place is a search match or a doubtful word.
+   * `count` says which place is shown, for example `3 of 12`.
    */
   steps: {
     count: (at: number, all: number) => `${at} of ${all}`,
