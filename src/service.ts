@@ -20,7 +20,7 @@ import { type Sweeper, startSweeps } from './sweeps.ts'
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
 
 export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
-  // If opening a part of the service fails, all parts opened before are closed.
+  // If opening one part of the service fails, all parts that were opened before are closed.
   await using opened = new AsyncDisposableStack()
   makeDataDir(config.dataDir)
   makeMediaFolders(config.dataDir)
@@ -76,8 +76,8 @@ async function joinPair(
 }
 
 /**
- * Throws if the server cannot use the database of the data folder. Causes are damage, a newer program, or a missing
- * secret.key. Reads only the first pages of the database, so other damage is not found.
+ * Throws if the server cannot use the database of the data folder. Possible reasons: it is damaged, it is from a newer
+ * program version, or secret.key is missing. Reads only the first pages of the database, so other damage is not found.
  */
 function requireUsable(dataDir: string): void {
   if (!hasDatabase(dataDir)) return

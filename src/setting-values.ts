@@ -96,7 +96,7 @@ export function durationOrForever(given: string): number | null {
 
 /**
  * Parses an idle timeout from 1 s to 251 s, and rounds it up to whole seconds. The server sets Bun's timeout 4 s longer
- * (see src/api/idle-timeout.ts), and Bun allows at most 255 s.
+ * (see src/api/idle-timeout.ts). Bun allows at most 255 s.
  */
 export function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0

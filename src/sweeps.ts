@@ -45,7 +45,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     // write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
-  /** Sweeps that run every minute. The rate limits count requests in a window of one minute. */
+  /** Sweeps that run every minute, because the rate limits count requests in a window of one minute. */
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
@@ -97,7 +97,7 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The database is locked. Most later sweeps of this interval would fail too, so they do not run this time.
+      // The database is locked, so most later sweeps of the same interval would fail too. They do not run this time.
       if (refusalOf(error) === 'busy') return
     }
   }

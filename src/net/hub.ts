@@ -26,7 +26,7 @@ export function hubFrom(environment: Record<string, string | undefined>): Hub {
   }
 }
 
-/** Returns the hash of the commit that a branch or a tag of the repository names. */
+/** Returns the hash of the commit to which a branch or a tag of the repository points. */
 export async function findRevision(
   hub: Hub,
   repository: string,

@@ -88,8 +88,8 @@ async function ask(name: string, servers: string[] | undefined): Promise<string[
     resolver.resolve6(name).catch(() => []),
   ])
   clearTimeout(late)
-  // IPv4 and IPv6 addresses alternate. The caller tries only the first addresses, and the machine may support only one
-  // kind.
+  // IPv4 and IPv6 addresses alternate. The caller tries only the first addresses, and the machine may support only IPv4
+  // or only IPv6.
   const longer = Math.max(four.length, six.length)
   return Array.from({ length: longer }, (_, at) => [four[at], six[at]])
     .flat()
@@ -104,7 +104,7 @@ function localAddresses(name: string, hostsFile: string): string[] {
   return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : []
 }
 
-/** Reads the entries of the hosts file. Each call reads the file again, because the operator may change it. */
+/** Reads the entries of the hosts file. The file is read again at each call, because the operator may change it. */
 function readHosts(path: string): { address: string; names: string[] }[] {
   return textOf(path)
     .split('\n')

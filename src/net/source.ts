@@ -25,7 +25,7 @@ export type SourceRequest = {
    * status 401 or 403.
    */
   signInHint?: string
-  /** A hint for the operator in the error message if the server cannot be reached. */
+  /** A hint for the operator that is added to the error message if the server cannot be reached. */
   unreachableHint?: string
 }
 

@@ -15,7 +15,7 @@ export type Outgoing = Pick<Service, 'deliver' | 'checkWebhookUrl'> & { download
 
 /**
  * Returns the functions that open connections to other hosts. Each account has its own queue of DNS look-ups, so one
- * account cannot delay another one. In tests, `resolve` replaces the DNS look-ups.
+ * account cannot delay another account. In tests, `resolve` replaces the DNS look-ups.
  */
 export function openOutgoing(
   config: Config,

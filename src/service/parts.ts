@@ -33,7 +33,7 @@ export type Parts = {
   pause: Pause
   /** The wall clock, in milliseconds since 1970. */
   clock: Clock
-  /** A monotonic clock, in milliseconds. Only the difference between two of its times has a meaning. */
+  /** A monotonic clock, in milliseconds. Only the difference between two times of this clock has a meaning. */
   monotonic: Clock
   resolve: Resolve
   /** Called if this server must wait because the other server of a pair may be serving. */
@@ -50,7 +50,7 @@ type Given = {
   baseUrl: BaseUrl
   workers: Workers
   standby: Standby | null
-  /** The open parts of the service. They are closed together with the service. */
+  /** The parts of the service that are open. These parts are closed together with the service. */
   opened: AsyncDisposableStack
 }
 
@@ -96,8 +96,8 @@ export function openParts(
 type Clocks = { clock: Clock; monotonic: Clock; standby: Standby | null }
 
 function openDatabase({ dataDir, sweepEveryMs }: Config, { clock, monotonic, standby }: Clocks): Db {
-  // This clock loses time if it is not read at least once every `stepMsMax`. The periodic sweeps read the clock. Twice
-  // their interval leaves time for a sweep that is late.
+  // This clock loses time if it is not read at least once every `stepMsMax`. The periodic sweeps read the clock.
+  // `stepMsMax` is twice their interval, so a sweep may be late.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * sweepEveryMs })
   const onWrite = standby && { onWrite: standby.check }
   return openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs, ...onWrite })

@@ -63,8 +63,8 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
 }
 
 /**
- * Extends each cue of zero length to `cueVisibleMsMin`, because video players skip such a cue. An extended cue ends
- * early if the same speaker's next cue starts.
+ * Extends each cue of zero length to `cueVisibleMsMin`, because video players skip such a cue. If the same speaker's
+ * next cue starts inside the extended cue, the extended cue ends there.
  */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()

@@ -28,14 +28,13 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds an ended job with stored utterances, but without the head of the transcript (all other fields). The transcript
- * was then deleted, or was never stored completely. Returns null if there is no such job. If `jobId` is null, searches
- * all jobs.
+ * Finds an ended job whose transcript has stored utterances, but no head (all other fields). The transcript was
+ * deleted, or was never stored completely. Returns null if there is no such job. If `jobId` is null, searches all jobs.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(
     // Few rows of `transcripts` have no `head`, and an index finds them. The plus sign prevents SQLite from using the
-    // index of `completed_at`, with which it would read all ended jobs.
+    // index of `completed_at`. With that index, SQLite would read all ended jobs.
     `select jobs.id, seq, part from transcripts join jobs on jobs.id = job_id
      where head is null and +completed_at is not null and ($jobId is null or job_id = $jobId) limit 1`,
     { jobId },
@@ -44,8 +43,8 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 
 /**
  * Removes at most `removedUtterancesPerPiece` utterances from the database and from the search index. With the last
- * ones, also removes the row of the transcript, and adds the job to the table `unpurged`. The index still contains the
- * words of removed utterances until a later purge.
+ * utterance, also removes the row of the transcript, and adds the job to the table `unpurged`. The index still contains
+ * the words of removed utterances until a later purge.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(

@@ -2,7 +2,7 @@
 
 import { writtenWithoutSpaces } from '../languages.ts'
 
-/** Match a Latin letter, an ASCII digit or an ASCII punctuation mark, at the end or start of a text. */
+/** Matches a Latin letter, an ASCII digit or an ASCII punctuation mark at one end of a text. */
 const latin = { end: /[!-~\p{Script=Latin}]$/u, start: /^[!-~\p{Script=Latin}]/u }
 
 /** Joins texts, with the gaps of `withGap` between them. */
@@ -11,8 +11,9 @@ export function joinTexts(texts: readonly string[], language: string): string {
 }
 
 /**
- * Returns `text`, with a space in front if the text `before` needs one. In a language without spaces, such as Chinese,
- * this is only between two Latin characters. Latin characters include ASCII digits and punctuation marks.
+ * Returns `text`, with a space in front if it must be separated from the text `before`. In a language without spaces,
+ * such as Chinese, only two adjacent Latin characters are separated. ASCII digits and punctuation marks count as Latin
+ * characters.
  */
 export function withGap(text: string, before: string | undefined, language: string): string {
   if (before === undefined) return text

@@ -1,5 +1,5 @@
 // Finds the position of each word in the text of an utterance, or of each utterance in the full transcript. Only the
-// text shows punctuation and white space. Japanese and Thai have no spaces between words.
+// text shows punctuation and white space. For example, Japanese has no spaces between words.
 
 /** A word or an utterance with its punctuation. `spaced` is true if white space comes before this piece in the text. */
 export type Piece = { text: string; spaced: boolean }

@@ -8,7 +8,7 @@ import { type IndexedJob, utterancesMax } from './utterance-id.ts'
 export type Edits = {
   utterances: readonly { index: number; text: string }[]
   /**
-   * The new names of speakers. The key is a present name, or the label that the engine gave to the speaker. A present
+   * The new names of speakers. Each key is a present name, or the label that the engine gave to the speaker. A present
    * name renames all speakers with this name, and any other label renames one speaker.
    */
   speakers: Readonly<Record<string, string>>
@@ -38,7 +38,7 @@ export function renameSpeakers(
   const renames = new Map<string, string>()
   /**
    * The new names of speakers who share their present name with another speaker. Each key is the engine's label,
-   * because only the label identifies one of them.
+   * because only the label identifies one speaker.
    */
   const single = new Map<string, string>()
   for (const [label, name] of Object.entries(speakers)) {

@@ -6,8 +6,8 @@ import { splitWords } from './split-words.ts'
 import type { Utterance, Word } from './transcript.ts'
 
 /**
- * Returns the utterance with another text of one line. Word times are computed from `original`, the engine's version,
- * so that errors of several edits do not add up.
+ * Returns the utterance with another text, which must be one line. Word times are computed from `original`, the
+ * engine's version, so that errors of several edits do not add up.
  */
 export function withText(
   utterance: Utterance,
@@ -46,7 +46,7 @@ function retime({ words: old, start, end }: Utterance, texts: readonly string[])
   return words
 }
 
-/** Distributes the time from `gap.start` to `gap.end` among words, in proportion to their lengths. */
+/** Distributes the time from `gap.start` to `gap.end` among words, in proportion to the lengths of the words. */
 function spread(texts: readonly string[], gap: { start: number; end: number }): Word[] {
   const lengths = texts.map(text => text.length + 1)
   const sum = lengths.reduce((total, length) => total + length, 0)

@@ -66,8 +66,8 @@ function textOf(db: Db, id: number): string {
 }
 
 /**
- * Adds an utterance to the search index. Returns the number of its words plus one, as a measure of the work. The one
- * counts the work for the row itself.
+ * Adds an utterance to the search index. Returns a measure of the work: the number of words, plus one for the row
+ * itself.
  */
 function addRow(db: Db, part: number, id: number, text: string): number {
   const words = indexedWords(text)

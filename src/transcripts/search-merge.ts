@@ -1,6 +1,6 @@
 // Merges segments of the search index, and purges the words of deleted transcripts. FTS5 (SQLite's full-text search)
-// only marks a deleted row. Its words stay in the file until a merge rewrites their segment, so a purge merges all
-// segments into one. The table `unpurged` lists the deleted transcripts that need a purge.
+// only marks a row as deleted. The words of the row stay in the file until a merge rewrites their segment. A purge
+// therefore merges all segments into one. The table `unpurged` lists the deleted transcripts that need a purge.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -36,8 +36,8 @@ function merge(db: Db, pages: number): boolean {
   return db.tx(() => {
     const before = totalChanges(db)
     db.run("insert into search (search, rank) values ('merge', $pages)", { pages })
-    // This test is from the documentation of FTS5: the statement above counts as one change. Two or more changes mean
-    // that FTS5 has merged something.
+    // This test is from the documentation of FTS5: the statement above always counts as one change. Two or more changes
+    // mean that FTS5 has merged something.
     return totalChanges(db) - before >= 2
   })
 }

@@ -16,8 +16,8 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
     { jobId },
   )
   if (!job) throw new Error(`there is no job ${jobId}`)
-  // Each part covers a range of job numbers. The query finds the newest part whose range begins at this job or below.
-  // If there is none, it finds the oldest part, whose range is then extended to this job.
+  // Each part covers a range of job numbers. The query finds the newest part whose range begins at or below the number
+  // of this job. If there is none, it finds the oldest part, whose range is then extended to this job.
   const near = db.find<{ id: number; lastSeq: number; size: number }>(
     `select id, last_seq as lastSeq, utterances as size from search_parts where account_id = $accountId
      order by first_seq <= $seq desc, abs(first_seq - $seq) limit 1`,

@@ -2,7 +2,7 @@
 // the width of full-width and half-width characters. In scripts without spaces, such as Chinese, each character is a
 // word.
 
-/** A word in the form of the search index, with its position in the text in UTF-16 code units. */
+/** A word in the form of the search index. `from` and `to` are its position in the text, in UTF-16 code units. */
 type SearchWord = { word: string; from: number; to: number }
 
 const unspaced =
@@ -15,7 +15,9 @@ const pattern = new RegExp(
   'gu',
 )
 
-/** Matches European accents, and the vowel points of Hebrew and Arabic. A search ignores all these marks. */
+/**
+ * Matches the accents of European scripts, and the vowel points of Hebrew and Arabic. A search ignores all these marks.
+ */
 const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
 
 /** Returns the words of a text with their positions. */
@@ -29,7 +31,7 @@ export function searchWords(text: string): SearchWord[] {
 }
 
 function folded(word: string): string {
-  // A word of ASCII letters and digits needs no normalisation. This test is faster for most texts in Latin letters.
+  // A word of ASCII letters and digits needs no normalisation. This test saves time for most texts in Latin letters.
   if (/^\w+$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')

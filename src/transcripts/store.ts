@@ -34,8 +34,8 @@ export function storeTranscript(
 }
 
 /**
- * Stores the utterances from the index `from` up to, but not including, `to`. The last one is stored first, so that row
- * ids ascend. With descending row ids, SQLite leaves half of each page empty.
+ * Stores the utterances from the index `from` up to, but not including, `to`. The last utterance is stored first, so
+ * that row ids ascend. With descending row ids, SQLite leaves half of each page empty.
  */
 export function storeUtterances(
   db: Db,

@@ -30,8 +30,8 @@ function times({ startMs, endMs }: Cue, point: ',' | '.'): string {
 }
 
 /**
- * Replaces `-->`, and longer arrows, by `->`. SubRip reads a line with `-->` as the times of a cue, and has no escape
- * for it.
+ * Replaces `-->`, and longer arrows, by `->`. SubRip reads a line with `-->` as the times of a cue, and cannot escape
+ * `-->`.
  */
 function withoutArrow(text: string): string {
   return text.replace(/(?<!-)-{2,}>/g, '->')

@@ -93,7 +93,7 @@ function free({ buffer, byteLength }: Uint8Array): void {
   if (byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
 
-/** Flushes a folder to the disk. Otherwise, a power cut could lose the names of the files in the folder. */
+/** Flushes a folder to the disk. Without this flush, a power cut could lose the names of the files in the folder. */
 export async function syncFolder(path: string): Promise<void> {
   await using folder = await open(path)
   await folder.sync()

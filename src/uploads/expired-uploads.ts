@@ -6,8 +6,8 @@ import { limits } from '../limits.ts'
 import { uploadPath } from './disk.ts'
 
 /**
- * Removes the files of some expired uploads that were not used. The rows in the database stay for some time, so a
- * caller gets the error UPLOAD_EXPIRED. If a file cannot be removed, a later call tries again.
+ * Removes the files of some expired uploads that were not used. The rows in the database stay for some time: a caller
+ * that uses such an upload gets the error UPLOAD_EXPIRED. If a file cannot be removed, a later call tries again.
  */
 export function removeUnusedBytes(db: Db, dataDir: string): void {
   for (const id of listExpiredUploads(db)) if (tryRemove(uploadPath(dataDir, id))) forgetBytes(db, id)

@@ -29,8 +29,8 @@ export function contentTypeOf(filename: unknown): string {
 }
 
 /**
- * Replaces each character that `contentTypeOf` refuses by `_`. Clients of resumable uploads send the name that the file
- * has on a person's disk.
+ * Returns the filename with `_` in place of each character that `contentTypeOf` refuses. Clients of resumable uploads
+ * send the name that the file has on a person's disk.
  */
 export function plainFilename(filename: string): string {
   return filename.replace(new RegExp(forbidden, 'gu'), '_')

@@ -36,8 +36,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Creates an upload for a file of `declaredBytes`. From now on, these bytes count towards the disk quota of the
-   * account.
+   * Creates an upload for a file of `declaredBytes`. These bytes count towards the disk quota of the account from this
+   * time on.
    */
   create(
     accountId: string,
@@ -56,8 +56,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Returns an upload with the number of its received bytes. Ends another running request for this upload, because its
-   * connection may be dead.
+   * Returns an upload with the number of its received bytes. If another request for this upload is running, ends that
+   * request, because its connection may be dead.
    */
   async find(accountId: string, id: string): Promise<Progressed> {
     return await this.#alone(accountId, id, upload => this.#settled(upload))
@@ -123,7 +123,7 @@ export class ResumableUploads {
     renewUpload(this.#db, id, this.#config.uploadTtlMs)
   }
 
-  /** Yields the chunks of a body. Meanwhile, extends the expiry time of the upload. */
+  /** Yields the chunks of a body. While the chunks arrive, extends the expiry time of the upload. */
   async *#renewing(id: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { uploadTtlMs } = this.#config
     let renewedAt = this.#db.now()
@@ -151,7 +151,7 @@ export class ResumableUploads {
     return { upload: { ...upload, fileBytes: offset }, offset }
   }
 
-  /** Calls `use` while no other request uses the upload. First ends another running request for this upload. */
+  /** Calls `use` while no other request uses the upload. A request that already uses the upload is ended first. */
   async #alone<Result>(
     accountId: string,
     id: string,

@@ -17,7 +17,8 @@ export function requireDisk(settings: RoomSettings, bytes: number): void {
 }
 
 /**
- * Throws a JobFailure if less than `diskReserveBytes` of the disk is free. Jobs call this function during a download.
+ * Throws a JobFailure if less than `diskReserveBytes` of the disk is free. Jobs call this function while they download
+ * media.
  */
 export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)

@@ -64,8 +64,7 @@ export class UploadStore {
   }
 
   /**
-   * Deletes an upload that no job has used, and its file. Removes the file first, so that this happens even if the
-   * database is locked.
+   * Deletes an upload that no job has used, and its file. Removes the file first, because the database may be locked.
    */
   discard(id: string): void {
     rmSync(uploadPath(this.#config.dataDir, id), { force: true })

@@ -32,7 +32,7 @@ export class Transfers {
 
   /**
    * Begins a transfer, which the caller must end with `end`. Throws an ApiError if the upload already has a running
-   * transfer, or if the account has too many.
+   * transfer, or if the account has too many running transfers.
    */
   begin(id: string, facts: Omit<TransferFacts, 'idleMs'>): Transfer {
     if (this.#running.has(id))
@@ -73,8 +73,8 @@ export class Transfers {
         checkAt = bytes + limits.downloadCheckBytes
         const excess = this.#excessOf(accountId)
         if (!excess) return
-        // The refused download ends later. Until then, its bytes must not count, or other transfers of the account
-        // would be refused too.
+        // The refused download ends later. Until then, its bytes must not count towards the quota, because other
+        // transfers of the account would be refused too.
         this.#downloads.delete(download)
         throw new JobFailure('DOWNLOAD_FAILED', excess)
       },

@@ -4,7 +4,7 @@
 import { ApiError } from '../errors.ts'
 import type { Transfer } from './transfer.ts'
 
-/** The time in which one request uses an upload, alone. */
+/** The time in which exactly one request uses an upload. */
 export class Turn {
   #transfer: Transfer | null = null
   #isOver = false
@@ -27,7 +27,9 @@ export class Turn {
 }
 
 export class Turns {
-  /** The current turn of each upload, by the id of the upload. */
+  /**
+   * The current turn of each upload, by the id of the upload. A turn is the time in which one request uses an upload.
+   */
   readonly #running = new Map<string, Turn>()
 
   /**

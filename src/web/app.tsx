@@ -25,7 +25,7 @@ import { words } from './words.ts'
 const pages: Record<string, { title: string; Page: FunctionComponent }> = {
   '/': { title: words.jobs.title, Page: JobsPage },
   '/jobs': { title: words.jobs.title, Page: JobsPage },
-  // After signing in, a person may still be at the address of the page for new accounts.
+  // A person who has just signed in may still be at the address of the page for new accounts.
   '/register': { title: words.jobs.title, Page: JobsPage },
   '/search': { title: words.search.title, Page: SearchPage },
   '/keys': { title: words.keys.title, Page: KeysPage },

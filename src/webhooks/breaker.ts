@@ -1,5 +1,5 @@
 // Circuit breakers for the receivers of webhooks. A receiver is one host to which the webhooks of one account are sent.
-// After `webhookTimeoutsMax` timeouts in a row, its deliveries are skipped for `webhookSkippedMs`.
+// After `webhookTimeoutsMax` timeouts in a row, deliveries to this receiver are skipped for `webhookSkippedMs`.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'
@@ -26,7 +26,7 @@ type Receiver = { timeouts: number; lastAt: number; isProbed: boolean }
 
 /** Creates the circuit breakers for all receivers. `monotonic` is a clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** The receivers whose last delivery was answered or timed out, in the order of these deliveries. */
+  /** The receivers whose last delivery was answered or timed out, in the order of these deliveries, oldest first. */
   const receivers = new Map<string, Receiver>()
 
   /**

@@ -39,7 +39,7 @@ export type DeliveryOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Posts the body to `url`, and follows at most one redirect. `timeoutMs` applies to the whole delivery. */
+/** Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. */
 export async function deliver(
   url: string,
   body: string,

@@ -9,7 +9,7 @@ import type { Addresses } from './answers.ts'
 
 export type Purpose = keyof Addresses
 
-/** The values in a signed address: the job's id from the path, and the other values from the query. */
+/** The values in a signed address: the id of the job from its path, and the other values from its query. */
 export type Signed = { jobId: string; fence: string; expires: string; signature: string }
 
 export function addressesOf(secrets: Secrets, jobId: string, fence: number, now: number): Addresses {
@@ -40,7 +40,7 @@ export function isToken(secrets: Secrets, jobId: string, fence: number, token: s
   return secrets.isSigned('worker claim', textOf(jobId, `${fence}`, ''), token)
 }
 
-/** Returns a token with which a worker can download models from the server for some time. */
+/** Returns a token with which a worker can download models from the server until the token expires. */
 export function modelTokenFor(secrets: Secrets, now: number): string {
   const expires = `${now + limits.workerAddressMs}`
   return `${expires}.${secrets.sign('worker models', expires)}`

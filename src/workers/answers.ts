@@ -17,11 +17,11 @@ export type HelloAnswer =
 export type Addresses = { media: string; input: string; result: string }
 
 export type ClaimAnswer =
-  /** `input` is null if it is too large for a NATS message. The worker then fetches it over HTTP. */
+  /** `input` is null if it is too large for a message of NATS. The worker then fetches it over HTTP. */
   | { kind: 'yours'; fence: number; token: string; input: JobInput | null; addresses: Addresses }
   /**
-   * The worker does not get the job now. Another worker holds it or should do it, or the server cannot answer yet. The
-   * worker returns the message of the job to JetStream, which delivers it again after `afterMs` (default:
+   * The worker does not get the job now. Another worker holds the job or should do it, or the server cannot answer yet.
+   * The worker returns the message of the job to JetStream, which delivers the message again after `afterMs` (default:
    * `workerRetryMsMax`).
    */
   | { kind: 'later'; afterMs?: number }

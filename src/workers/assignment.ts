@@ -1,4 +1,5 @@
-// The work of a worker on one job: claims the job, fetches and transcribes the media, and delivers the result.
+// The work of a worker on one job: it claims the job, fetches the media, transcribes the media, and delivers the
+// result.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -100,8 +101,8 @@ export class Assignment {
 
   /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
-    // Without a sign of work, JetStream delivers the message again after `workerKeepMs`, or after a lease if that is
-    // shorter.
+    // If the worker says nothing about the message for `workerKeepMs`, or for a shorter lease, JetStream delivers the
+    // message again.
     const keepMs = intervalIn(this.#parts.leaseMs, limits.workerBeatMs)
     const keep = setInterval(() => this.#delivery.keep(), keepMs)
     try {
@@ -257,7 +258,7 @@ export class Assignment {
   }
 }
 
-/** Removes the media of a job. Only logs an error, because the result must still be delivered. */
+/** Removes the media of a job. An error is only logged, because the result of the job must still be delivered. */
 function removeMedia(place: string): void {
   try {
     rmSync(place, { recursive: true, force: true })

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Utterance } from '../transcripts/transcript.ts'
 
-/** Calls `beat` repeatedly, with a pause before each call, until `close` is called. */
+/** Calls the function `beat` repeatedly, with a pause before each call, until `close` is called. */
 export class Beats {
   readonly #stop = new AbortController()
   readonly #done: Promise<void>

@@ -1,4 +1,4 @@
-// The page of the account's balance, with the available and the reserved money, and the statement of deposits and
+// The page of the account's balance, with the available and the reserved money, and the statement of all deposits and
 // charges.
 
 import { showMoney, showNumber } from '../base/format.ts'

@@ -1,4 +1,4 @@
-// The dialog that shows the full text of a new API key. No other page shows it again.
+// The dialog that shows the full text of a new API key. No other page shows this text again.
 
 import { copy } from '../parts/clipboard.ts'
 import { Dialog } from '../parts/dialog.tsx'

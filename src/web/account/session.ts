@@ -9,7 +9,8 @@ import { forget } from '../base/storage.ts'
 export type Session = { account_id: string; email: string; key_id: string | null }
 
 /**
- * Facts about the signed-in account that are not in `Session`. The page requests them when it has received the session.
+ * Facts about the signed-in account that are not fields of `Session`. The page requests these facts when it has
+ * received the session.
  */
 export type AccountDetails = {
   operator: boolean

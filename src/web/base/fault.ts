@@ -1,4 +1,4 @@
-// The error of a failed request, and the function that makes it from the server's response.
+// The error of a request that failed, and the function that makes this error from the response of the server.
 
 import { words } from '../words.ts'
 

@@ -24,7 +24,7 @@ type Options = {
   /** If true or missing, a request that the server does not answer is sent again. If false, such a request fails. */
   waitsForServer?: boolean
   keepalive?: boolean
-  /** With the same key, the server carries out a repeated request only once. */
+  /** A key for the request. The server carries out requests with the same key only once. */
   idempotencyKey?: string
 }
 

@@ -44,8 +44,7 @@ export function forget(name: string): void {
 }
 
 /**
- * Returns the names of stored values that begin with `start`. If the browser refuses local storage, searches the values
- * in memory.
+ * Returns the stored names that begin with `start`. If the browser refuses local storage, searches the names in memory.
  */
 export function storedNames(start: string): string[] {
   try {

@@ -1,4 +1,4 @@
-// The intervals and delays of the web app in milliseconds, and the size of one part of an upload.
+// The intervals and delays of the web app, all in milliseconds, and the size of one part of an upload.
 
 export const timing = {
   /**
@@ -22,7 +22,7 @@ export const timing = {
   saveMs: 900,
   /** Two keystrokes in one utterance belong to the same undo step if less than this time passes between them. */
   undoStepMs: 1200,
-  /** A search, or the preview of an export, starts this time after the last change of its input. */
+  /** A search, or the preview of an export, starts when this time has passed since its input last changed. */
   typingMs: 250,
   /** The maximum number of bytes that one request uploads. */
   pieceBytes: 16 * 1024 ** 2,

@@ -78,8 +78,8 @@ function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): 
     if (event.type === 'drop') drop(event)
   }
   addEventListener('dragover', over, { signal })
-  // The browser also sends `dragleave` between two elements. `relatedTarget` is null only when the pointer leaves the
-  // window.
+  // The browser also sends `dragleave` at each border between two elements. `relatedTarget` is null only when the
+  // pointer leaves the window.
   const leave = (event: DragEvent) => {
     if (event.relatedTarget === null) isOver.value = false
   }

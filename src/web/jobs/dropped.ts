@@ -14,7 +14,7 @@ async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (!isFolder(entry)) return []
   const reader = entry.createReader()
   const inside: FileSystemEntry[] = []
-  // Each call returns some of the entries. An empty list means that all entries were returned.
+  // Each call of `readEntries` may return only some of the entries. An empty list means that no entries are left.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

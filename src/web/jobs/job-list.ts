@@ -1,5 +1,5 @@
 // The list of jobs. While the page is visible, the list is requested at intervals. If all jobs have ended, the
-// intervals are longer, but another program may still add a job.
+// intervals are longer. The requests continue, because another program may add a job.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'
@@ -35,8 +35,9 @@ export const hasMore = computed(() => cursor.value !== null)
 
 /**
  * Requests the start of the list of jobs again. The requested page reaches to the last job that has not ended, but has
- * at most `pageLengthMax` jobs. Older jobs that were loaded before stay in the list. The list begins again with this
- * page alone if it contains no known job: jobs in between may be missing. The same happens if no job follows this page.
+ * at most `pageLengthMax` jobs. Older jobs that were loaded before stay in the list. If the page contains no known job,
+ * the list begins again with this page alone, because jobs in between may be missing. The list also begins again if no
+ * job follows this page.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
@@ -142,7 +143,7 @@ function unfinishedLength(): number {
   return (loaded.value?.findLastIndex(job => !isEnded(job)) ?? -1) + 1
 }
 
-/** Requests a page of the list with at least `least` jobs, up to the maximum of the API. */
+/** Requests a page of the list. The page has space for at least `least` jobs, up to the maximum of the API. */
 function readPage(after: string | undefined, least = 0): Promise<Page> {
   const midnight = new Date()
   midnight.setHours(0, 0, 0, 0)

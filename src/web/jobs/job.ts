@@ -51,7 +51,7 @@ export function submitJob(source: JobSource, options: JobOptions, name: string):
   return ask('POST', '/v1/transcribe', { body, idempotencyKey })
 }
 
-/** Submits a job with a web address again, by the same request. */
+/** Submits a job with a web address again. The request is the same as before. */
 export async function submitAgain({ id }: Pick<Job, 'id'>): Promise<{ id: string }> {
   const body = await ask('GET', `/app/jobs/${id}/request`)
   return ask('POST', '/v1/transcribe', { body, idempotencyKey: newId() })

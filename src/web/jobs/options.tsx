@@ -39,8 +39,8 @@ export function chosenOptions(): JobOptions {
 }
 
 /**
- * Returns the reason why the server would refuse the chosen options, or null if there is none. The server checks them
- * only after the whole file has arrived.
+ * Returns the reason why the server would refuse the chosen options, or null if there is none. The server checks the
+ * options only after the whole file has arrived.
  */
 export function reasonAgainstOptions(): string | null {
   const count = Number(speakers.value)

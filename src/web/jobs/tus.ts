@@ -114,7 +114,7 @@ function isPassing({ status }: Fault): boolean {
   )
 }
 
-/** Encodes a text as UTF-8 and then as Base64. `btoa` alone throws an error for characters outside Latin-1. */
+/** Encodes a text as UTF-8 and then as Base64. `btoa` alone would throw an error for characters outside Latin-1. */
 function toBase64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }

@@ -66,7 +66,9 @@ export function keep(): void {
   }
 }
 
-/** Returns the stored uploads of earlier visits and of other pages. This page does not have their files. */
+/**
+ * Returns the stored uploads of earlier visits and of other pages. This page does not have the files of these uploads.
+ */
 function storedUploads(): Upload[] {
   return storedNames(prefix)
     .flatMap(name => stored<Upload>(name) ?? [])

@@ -21,7 +21,7 @@ export function AccountMenu() {
       if (isKey && event.key !== 'Escape') return
       const exceptions = isKey ? '.menu .stay' : '.menu-button, .menu .stay'
       if (event.target instanceof Element && event.target.closest(exceptions)) return
-      // The focused entry of the menu may disappear, so the button gets the focus.
+      // An entry of the menu may have the focus. The entry disappears, so the button gets the focus.
       if (isKey && isOpen.value) button.current?.focus()
       isOpen.value = false
     }

@@ -6,11 +6,12 @@ import { messageOf } from '../base/fault.ts'
 
 type FormProps = {
   /**
-   * Called when the person submits the form. If it throws an error, the form shows the error message below the fields.
+   * Called when the person submits the form. If `onSend` throws an error, the form shows the error message below the
+   * fields.
    */
   onSend: () => Promise<void>
   button: string
-  /** True if the form is the main action of the page. The button is then more prominent. */
+  /** True if sending the form is the main action of the page. The button is then more prominent. */
   isMain?: boolean
   children: ComponentChildren
   class?: string

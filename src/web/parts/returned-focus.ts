@@ -8,7 +8,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
  */
 export function useReturnedFocus<Box extends HTMLElement>(): RefObject<Box | null> {
   const box = useRef<Box>(null)
-  // Read before the component is on the page, because an element inside it may then take the focus.
+  // The focused element must be read before the component is on the page, because the component may take the focus.
   const [before] = useState(() => document.activeElement)
   useLayoutEffect(() => {
     const { current } = box

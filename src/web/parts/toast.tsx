@@ -60,7 +60,8 @@ export function Toasts() {
   const box = useRef<HTMLDivElement>(null)
   const isEmpty = toasts.value.length === 0
   useEffect(() => {
-    // A dialog that was opened later lies above the popover. Hiding and showing the popover puts it on top again.
+    // A dialog that was opened after the popover lies above it. Hiding and showing the popover puts it above the dialog
+    // again.
     box.current?.hidePopover()
     if (!isEmpty) box.current?.showPopover()
   }, [toasts.value])

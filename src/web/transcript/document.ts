@@ -26,7 +26,7 @@ export type Place = { utterance: number; from: number; to: number }
 
 /**
  * Returns the writing direction of the text. It is right to left if most letters at the start are Hebrew, Arabic or of
- * a related script. The detected language could be wrong.
+ * a related script. The detected language is not used, because it could be wrong.
  */
 export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   const start = utterances

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import type { Place } from './document.ts'
 import type { TranscriptView } from './view.ts'
 
-/** A word with a confidence below this value is doubtful. The range is from 0 to 1. */
+/** A word is marked as doubtful if its confidence is below this value. A confidence is from 0 to 1. */
 const doubtBelow = 0.5
 
 export class DoubtMarks {

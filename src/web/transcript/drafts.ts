@@ -1,4 +1,4 @@
-// Stores unsaved edits in the browser's storage, so that a reload or a crash does not lose them.
+// Stores the unsaved edits in the browser's storage, so that a reload or a crash does not lose these edits.
 
 import { forget, store, stored } from '../base/storage.ts'
 

@@ -19,7 +19,7 @@ export class EditHistory {
   #undo: Step[] = []
   #redo: Step[] = []
 
-  /** Adds a step, and returns it. Earlier undone steps can then no longer be redone. */
+  /** Adds a step, and returns it. After this, a step that was undone earlier cannot be redone. */
   add(step: Pick<Step, 'changes' | 'rename'>): Step {
     const added = { ...step, at: Date.now(), isTyped: false }
     this.#push(added)
@@ -42,7 +42,7 @@ export class EditHistory {
     }
   }
 
-  /** Moves the last step to the steps that can be redone. Returns this step, or undefined if there is none. */
+  /** Moves the last step to the steps that can be redone. Returns this step, or undefined if there is no step. */
   undo(): Step | undefined {
     return this.#move(this.#undo, this.#redo)
   }
@@ -52,8 +52,8 @@ export class EditHistory {
   }
 
   /**
-   * Removes the changes of an utterance from all steps. Must be called after another person's change of the utterance,
-   * which an undo would overwrite.
+   * Removes the changes of an utterance from all steps. Must be called after another person has changed the utterance.
+   * An undo would overwrite that change.
    */
   forgetText(utterance: number): void {
     for (const step of [...this.#undo, ...this.#redo])

@@ -7,7 +7,9 @@ import type { Result, Utterance } from './document.ts'
 
 export type Sent = { index: number; text: string }[]
 
-/** The changed utterances, with the words and times that the server has computed for the new texts. */
+/**
+ * The utterances that a request has changed, with the words and times that the server has computed for the new texts.
+ */
 export type Saved = ({ index: number } & Utterance)[]
 
 export class EditRequests {
@@ -47,7 +49,7 @@ export class EditRequests {
   }
 }
 
-/** Returns true if the server refused an edit because the transcript has changed since this page loaded it. */
+/** Returns true if the server refused an edit because the transcript was changed after this page had loaded it. */
 export function isOutdated(fault: unknown): boolean {
   return fault instanceof Fault && fault.status === 412
 }

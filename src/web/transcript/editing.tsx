@@ -59,7 +59,7 @@ export function Editing({ studio }: { studio: Studio }) {
   )
 }
 
-/** Says that the server does not accept the text of a sentence, and what to do. */
+/** Tells the person that the server does not accept the text of a sentence, and what to do. */
 function Refused({ studio: { edits, view } }: { studio: Studio }) {
   const utterance = edits.saving.refused.value
   if (utterance === null || !view) return null

@@ -38,7 +38,7 @@ export class Edits {
     this.isEditing.value = isEditing
   }
 
-  /** Returns the name that people gave to the speaker, or the speaker's label if there is none. */
+  /** Returns the name that people gave to the speaker. If the speaker has no name, returns the speaker's label. */
   nameOf(speaker: string): string {
     return this.names.value[speaker] ?? speaker
   }
@@ -102,7 +102,7 @@ export class Edits {
     return original.utterances[utterances.findIndex(each => each.speaker === speaker)]?.speaker ?? speaker
   }
 
-  /** Takes over names that other people gave to speakers since the page was loaded. */
+  /** Takes over the names that other people gave to the speakers since the page was loaded. */
   #takeNames(utterances: readonly Utterance[]): void {
     const names = { ...this.names.value }
     utterances.forEach(({ speaker: name }, at) => {

@@ -79,7 +79,7 @@ function limitOf(options: Options, name: CueLimit): string {
 }
 
 /**
- * Returns the content of a file with only the selected passage, or null if the format supports only the whole
+ * Returns a file's content with only the selected passage. Returns null if the format supports only the whole
  * transcript.
  */
 export function partOf({ view }: Studio, selected: Passage, options: Options): string | null {

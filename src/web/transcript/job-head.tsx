@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 
-/** A job with its transcript, if there is one. `tag` is the ETag of the transcript, which changes with each edit. */
+/** A job with its transcript, if there is one. `tag` is the ETag of the transcript. The ETag changes with each edit. */
 export type WholeJob = Job & { result?: Result; tag: string | null }
 
 let early: { id: string; job: Promise<WholeJob | null> } | null = null

@@ -1,4 +1,4 @@
-// The page of one job. It shows the progress of the job, its transcript, or the reason why it has failed.
+// The page of one job: its progress, its transcript, or the reason why the job has failed.
 
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'

@@ -5,8 +5,8 @@ import type { Place, Utterance } from './document.ts'
 type Exactness = { isWhole: boolean; isCased: boolean }
 
 /**
- * Returns a pattern that finds the text `asked`, or null if `asked` is empty. `isWhole` finds only whole words.
- * `isCased` distinguishes upper and lower case.
+ * Returns a pattern that finds the text `asked`, or null if `asked` is empty. With `isWhole`, the pattern finds only
+ * whole words. With `isCased`, upper and lower case differ.
  */
 export function patternOf(asked: string, { isWhole, isCased }: Exactness): RegExp | null {
   if (asked === '') return null

@@ -42,7 +42,8 @@ export function NameField({ studio, speaker }: { studio: Studio; speaker: string
       maxLength={80}
       value={shown}
       onMouseDown={event => {
-        // The first click selects the whole name, so that typing replaces it. Later clicks only set the caret.
+        // The first click into the field selects the whole name, so that typing replaces the name. Later clicks only
+        // set the caret.
         if (document.activeElement === event.currentTarget) return
         event.preventDefault()
         event.currentTarget.focus()

@@ -43,7 +43,7 @@ export function paragraphOf(
   return { row, spans, name }
 }
 
-/** Returns a button that shows the start time of a paragraph. A click on it plays the recording from this time. */
+/** A button that shows the start time of a paragraph. A click on the button plays the recording from this time. */
 function timeOf(start: number): HTMLElement {
   const time = element('button', 'time')
   time.type = 'button'

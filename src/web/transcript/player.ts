@@ -21,10 +21,11 @@ export class Player {
   readonly isPlaying = signal(false)
   readonly isReady = signal(false)
   readonly hasPicture = signal(false)
-  /** Says why the recording cannot be played. Null if no reason is known. */
+  /** A text that says why the recording cannot be played. Null if no reason is known. */
   readonly silence = signal<string | null>(null)
   /**
-   * The position in the recording, in whole seconds. Components that show it as text are not rendered at each frame.
+   * The position in the recording, in whole seconds. Components that show the position as text are not rendered at each
+   * frame.
    */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
@@ -80,15 +81,15 @@ export class Player {
     this.#tell(to)
   }
 
-  /** Changes the playback speed by `steps` places in the list `speeds`. A negative number lowers the speed. */
+  /** Changes the playback speed by `steps` places in the list `speeds`. A negative number gives a lower speed. */
   changeSpeed(steps: number): void {
     const at = speeds.indexOf(speed.value) + steps
     speed.value = speeds[Math.min(Math.max(0, at), speeds.length - 1)] ?? 1
   }
 
   /**
-   * Skips a pause longer than `timing.silenceMs` while the recording plays, if the person has switched this on. Seeks
-   * to 0.2 s before the next word.
+   * Skips a pause longer than `timing.silenceMs` while the recording plays, if the person has switched skipping on.
+   * Seeks to 0.2 s before the next word.
    */
   skipSilence(times: WordTimes): void {
     if (!skipsSilence.value || !this.isPlaying.value || !this.media) return

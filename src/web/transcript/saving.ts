@@ -23,13 +23,13 @@ export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 const sentAtOnce = 100
 
 export type TextListeners = {
-  /** Called when the text of an utterance changes without typing, for example by an undo. */
+  /** Called when the text of an utterance changes although no person types it, for example by an undo. */
   onText: (utterance: number, text: string) => void
-  /** Called when another person's text has replaced the text of an utterance. */
+  /** Called when the text of another person has replaced the text of an utterance. */
   onTheirs: (utterance: number) => void
-  /** Called when utterances of the server replaced those of the page, or when texts changed without typing. */
+  /** Called when the page has taken utterances from the server, or when texts changed although no person typed them. */
   onWords: () => void
-  /** Called when the page has read the utterances from the server again. */
+  /** Called when the page has read the transcript again, with the utterances of the server. */
   onRead: (utterances: readonly Utterance[]) => void
 }
 
@@ -39,13 +39,13 @@ export class Saving {
   /** The index of an utterance whose text the server refused. Null if there is none. */
   readonly refused = signal<number | null>(null)
   readonly conflicts = signal<Conflict[]>([])
-  /** The number of text changes. A signal computed from the texts must read this signal too. */
+  /** The number of times that texts have changed. A signal computed from the texts must read this signal too. */
   readonly textChanges = signal(0)
   /** The server's text of each utterance with an unsaved edit. */
   readonly #unsaved = new Map<number, string>()
   /** The texts that the server refused, by utterance. A text may be too long, for example. */
   readonly #refused = new Map<number, string>()
-  /** The utterances whose edits this page has stored in the browser or read from there. */
+  /** The utterances whose edits this page has stored in the browser's storage or read from it. */
   #kept: ReadonlySet<number> = new Set()
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: Promise<void> | null = null
@@ -58,8 +58,8 @@ export class Saving {
   ) {}
 
   /**
-   * Restores unsaved edits of an earlier visit from the browser's storage. If the server's text has changed differently
-   * since that visit, adds a conflict.
+   * Restores unsaved edits of an earlier visit from the browser's storage. If the text on the server has changed to
+   * another text since that visit, adds a conflict.
    */
   open(): void {
     const conflicts: Conflict[] = []
@@ -95,14 +95,17 @@ export class Saving {
     this.#set([{ utterance, text }])
   }
 
-  /** Changes texts of utterances without typing, such as by an undo, and shows them on the page. */
+  /** Changes texts of utterances, and shows them on the page. For changes without typing, such as an undo. */
   show(texts: readonly Text[]): void {
     this.#set(texts)
     for (const { utterance, text } of texts) this.listeners.onText(utterance, text)
     this.listeners.onWords()
   }
 
-  /** Ends a conflict. The text of this page (`mine`) or of the server (`theirs`) remains, as `keeps` says. */
+  /**
+   * Ends a conflict. `keeps` chooses the text that remains: the text of this page (`mine`), or the text of the server
+   * (`theirs`).
+   */
   settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
     this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
     this.#unsaved.set(utterance, theirs.text)
@@ -129,7 +132,7 @@ export class Saving {
     return this.#running
   }
 
-  /** Returns the unsaved edits that are not in a conflict and that the server has not refused. */
+  /** Returns the unsaved edits that are not in a conflict, and whose present text the server has not refused. */
   #sendable(): Sent {
     const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
     return [...this.#unsaved.keys()]
@@ -191,7 +194,7 @@ export class Saving {
     this.#goOn(sent.length === sentAtOnce ? 0 : timing.saveMs)
   }
 
-  /** Plans the next request if the server may accept an unsaved edit. Otherwise updates the state. */
+  /** Plans the next request if there are edits that the server may accept. Otherwise updates the state. */
   #goOn(delayMs: number = timing.saveMs): void {
     const refused = [...this.#unsaved.keys()].filter(at => this.#refused.get(at) === this.textOf(at))
     this.refused.value = refused[0] ?? null
@@ -202,8 +205,8 @@ export class Saving {
 
   /**
    * Called when the server refuses an edit because the transcript on the server has changed. Reads the transcript
-   * again, and shows the changes of other people. If both this page and another person changed an utterance, but
-   * differently, adds a conflict.
+   * again, and shows the changes of other people. If both this page and another person changed an utterance to
+   * different texts, adds a conflict.
    */
   async compare(): Promise<void> {
     const { utterances } = await this.requests.read()
@@ -223,7 +226,7 @@ export class Saving {
     this.#goOn()
   }
 
-  /** Replaces an utterance of the page by the server's utterance, with its words and times. */
+  /** Replaces an utterance of the page by the utterance of the server, with its words and times. */
   #takeOver(utterance: number, theirs: Utterance): void {
     const before = this.textOf(utterance)
     this.#unsaved.delete(utterance)
@@ -245,7 +248,7 @@ export class Saving {
   }
 
   /**
-   * Changes an utterance, but not the label of its speaker: `Edits.names` maps the first label to the present name. The
+   * Changes an utterance, but not the label of its speaker: `Edits.names` holds the present name for this label. The
    * caller increases `textChanges` once for all its changes, because each increase repeats the search in the
    * transcript.
    */

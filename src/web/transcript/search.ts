@@ -60,7 +60,9 @@ export function useSearch(studio: Studio) {
   return { asked, isWhole, isCased, places, at, step, replace }
 }
 
-/** Shows a message with the button "Undo", until the replacement is no longer the last step. */
+/**
+ * Shows a message with the button "Undo". The message disappears early if the replacement is no longer the last step.
+ */
 function tellReplaced(edits: Edits, step: Step, count: number): void {
   const close = tell(words.find.replaced(count), () => edits.undo())
   const stop = edits.history.last.subscribe(last => {

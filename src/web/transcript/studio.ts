@@ -1,4 +1,5 @@
-// The state that all components of the transcript page share: the text, the player, the edits and the open tools.
+// The state that all components of the transcript page share: the text, the player, the edits, and which tools are
+// open.
 
 import { signal } from '@preact/signals'
 import { showSpeaker } from '../base/format.ts'
@@ -35,7 +36,7 @@ export class Studio {
   onTime: (seconds: number) => void = () => {}
   view: TranscriptView | null = null
   readonly #stop = new AbortController()
-  /** The labels of the speakers, ordered by talk time, longest first. */
+  /** The labels of the speakers. The speaker who talks most is the first. */
   readonly #speakers: string[]
 
   constructor(
@@ -79,7 +80,7 @@ export class Studio {
       onSpoken: sentence => this.following.speak(sentence),
     })
     this.edits.saving.open()
-    // The page scrolls with the spoken words until the person scrolls. `leave` then ends this.
+    // The page scrolls with the spoken words until the person scrolls. `leave` then ends the automatic scrolling.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
       this.following.set(false)

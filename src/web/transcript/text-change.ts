@@ -1,6 +1,6 @@
 // The difference between two texts.
 
-/** A replacement of the part of a text from the position `from` to the position `to`. */
+/** The replacement of the part of a text from the position `from` to the position `to` by `text`. */
 export type TextChange = { from: number; to: number; text: string }
 
 /** Returns the shortest change that turns the text `before` into the text `after`. */

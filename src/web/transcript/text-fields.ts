@@ -47,7 +47,7 @@ function input({ edits }: Studio, event: Event): void {
   if (!span) return
   const value = span.textContent ?? ''
   // The browser adds a <br> to an emptied text field, and several nodes for pasted lines. The highlights need exactly
-  // one text node in each utterance, so one new node replaces them.
+  // one text node in each utterance, so one new node replaces all nodes.
   if (span.childNodes.length !== 1 || /[\r\n]/.test(value)) {
     const caret = withoutLines(textBeforeCaret(span)).length
     const text = new Text(withoutLines(value))

@@ -75,7 +75,10 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   )
 }
 
-/** Returns the time in seconds from a fragment of the address such as `t=61.5`, or null if there is none. */
+/**
+ * Returns the time in seconds in a fragment of the address such as `t=61.5`. Returns null if the fragment contains no
+ * time.
+ */
 function momentOf(part: string): number | null {
   const seconds = Number.parseFloat(new URLSearchParams(part).get('t') ?? '')
   return Number.isFinite(seconds) ? seconds : null

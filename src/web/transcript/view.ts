@@ -19,7 +19,7 @@ export type ViewOptions = ParagraphOptions & {
 
 export class TranscriptView {
   index: WordIndex
-  /** The HTML elements of the utterances, in their order. */
+  /** The HTML elements of the utterances, in the order of the utterances. */
   readonly spans: HTMLElement[]
   readonly #paragraphs: Paragraph[]
   readonly #spoken = new Highlight()
@@ -68,7 +68,10 @@ export class TranscriptView {
     return word
   }
 
-  /** Scrolls to an utterance. If `calmly` is true, an utterance in the middle part of the window stays there. */
+  /**
+   * Scrolls to an utterance. If `calmly` is true, does not scroll while the utterance is in the middle part of the
+   * window.
+   */
   reveal(utterance: number, { calmly = false }: { calmly?: boolean } = {}): void {
     const span = this.spans[utterance]
     if (!span) return
@@ -131,7 +134,10 @@ export class TranscriptView {
     if (caret >= from && caret <= to) getSelection()?.collapse(node, from + fresh.length)
   }
 
-  /** Builds the index of the words again. Must be called after texts or times of the transcript have changed. */
+  /**
+   * Builds the index of the words again. The caller must call this function after texts or times of the transcript have
+   * changed.
+   */
   reindex(): void {
     this.index = indexWords(this.utterances)
     this.#word = -1

@@ -46,7 +46,10 @@ type Elements = {
   slider: RefObject<HTMLInputElement | null>
 }
 
-/** Draws the waveform when the peaks have arrived, and again after a change of its size or colours. */
+/**
+ * Draws the waveform when the peaks arrive from the server, and again when the size or the colours of the waveform
+ * change.
+ */
 function useWave(studio: Studio, { whole, played, lane, slider }: Elements): void {
   const { player, job } = studio
   const peaks = useRef(new Uint8Array())

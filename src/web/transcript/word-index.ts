@@ -10,7 +10,7 @@ export type WordIndex = {
   ends: Float64Array
   /** The index of the utterance that contains the word. */
   owners: Uint32Array
-  /** The positions in the utterance's text at which the word begins and ends, in UTF-16 code units. */
+  /** The positions in the utterance's text at which the word begins (`from`) and ends (`to`), in UTF-16 code units. */
   from: Uint32Array
   to: Uint32Array
   confidence: Float32Array

@@ -48,7 +48,7 @@ export function wordAt({ words, starts, ends, latestEnds }: WordTimes, seconds: 
   return words[last] ?? -1
 }
 
-/** Returns the pause at the time `seconds`. Returns null if a word is spoken then, or if no word follows. */
+/** Returns the pause at the time `seconds`. Returns null if a word is spoken at this time, or if no word follows. */
 export function pauseAt(
   { starts, latestEnds }: WordTimes,
   seconds: number,

@@ -9,7 +9,8 @@ export const faultWords = {
   },
 
   /**
-   * Advice for the person, by error code. The page shows it beside the server's message, or in place of this message.
+   * Advice for the person, by error code. The page shows the advice beside the server's message, or in place of this
+   * message.
    */
   advice: {
     URL_NOT_ACCESSIBLE:
