@@ -77,7 +77,7 @@ async function joinPair(
 
 /**
  * Throws if the server cannot use the database of the data folder. Possible reasons: it is damaged, it is from a newer
- * program version, or secret.key is missing. Reads only the first pages of the database, so other damage is not found.
+ * program version, or secret.key is missing. Does not find damage beyond the first pages.
  */
 function requireUsable(dataDir: string): void {
   if (!hasDatabase(dataDir)) return

@@ -1,5 +1,5 @@
 // Resolves host names by queries on the event loop. The system function getaddrinfo would occupy a thread of the thread
-// pool during each query. File writes need the same threads, so a few slow name servers could block all uploads.
+// pool. File writes need these threads, so slow name servers could block all uploads.
 
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'

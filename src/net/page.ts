@@ -15,8 +15,9 @@ export type PageFilter = {
 }
 
 /**
- * Opens a filter that holds back the first `sniffBytes` bytes of a response's body. If these bytes do not start a web
- * page, the filter passes all bytes to `write`. Otherwise, it throws a JobFailure after up to `pageBytesMax` bytes.
+ * Opens a filter that holds back the first `sniffBytes` bytes of a response's body. If they do not start a web page,
+ * all bytes go to `write`. Otherwise, the filter throws a JobFailure when `pageBytesMax` bytes, or all bytes, have
+ * arrived.
  */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()

@@ -1,6 +1,5 @@
 // Sends requests to servers that the operator chose, such as the model hub (Hugging Face) or a NuGet mirror. The
-// addresses of these servers are not checked, because they may be private. Requests to URLs of callers must use
-// net/fetch.ts, which checks the address.
+// addresses of these servers are not checked. URLs of callers need net/fetch.ts, which checks the address.
 
 import { reasonOf } from '../base/reason.ts'
 
@@ -72,8 +71,8 @@ export async function getFrom(
 }
 
 /**
- * Sends JSON by a PUT request, and returns the JSON of the response. Rejects with a SourceError if the server cannot be
- * reached or the status is not 2xx. Also rejects if the response is not JSON, or if the signal is aborted.
+ * Sends JSON by a PUT request, and returns the JSON of the response. Rejects if the server cannot be reached, the
+ * status is not 2xx, or the response is not JSON. Also rejects if the signal is aborted.
  */
 export async function putJson(
   address: string,

@@ -43,8 +43,8 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 
 /**
  * Removes at most `removedUtterancesPerPiece` utterances from the database and from the search index. With the last
- * utterance, also removes the row of the transcript, and adds the job to the table `unpurged`. The index still contains
- * the words of removed utterances until a later purge.
+ * utterance, also removes the row of the transcript. Adds the job to the table `unpurged`, because the index still
+ * contains the words until a purge.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(

@@ -52,9 +52,8 @@ function placesOf(phrase: Phrase, words: readonly string[]): number[] {
 }
 
 /**
- * Returns the border lengths (prefix function) of the phrase for the Knuth-Morris-Pratt algorithm. Element n is the
- * length of the longest border of the first n words. A border is a shorter sequence with which these words both begin
- * and end.
+ * Returns the prefix function of the phrase for the Knuth-Morris-Pratt algorithm. Element n is the length of the
+ * longest border of the first n words. A border is a shorter sequence with which these words both begin and end.
  */
 function bordersOf(phrase: Phrase): number[] {
   const borders = [0, 0]
@@ -63,8 +62,8 @@ function bordersOf(phrase: Phrase): number[] {
 }
 
 /**
- * Returns how many words at the end of the text, up to and including `word`, match the start of the phrase. `matched`
- * is this count for the text before `word`.
+ * Returns how many words of the text, up to and including `word`, match the start of the phrase. `matched` is this
+ * number before `word`.
  */
 function extend(phrase: Phrase, borders: readonly number[], matched: number, word: string): number {
   let length = matched

@@ -8,8 +8,8 @@ import { type IndexedJob, utterancesMax } from './utterance-id.ts'
 export type Edits = {
   utterances: readonly { index: number; text: string }[]
   /**
-   * The new names of speakers. Each key is a present name, or the label that the engine gave to the speaker. A present
-   * name renames all speakers with this name, and any other label renames one speaker.
+   * The new names of speakers. Each key is a present name, or the engine's label of a speaker. A present name renames
+   * all speakers with this name, and any other label renames one speaker.
    */
   speakers: Readonly<Record<string, string>>
 }
@@ -88,8 +88,7 @@ function renameOne(
 
 /**
  * Renames speakers in the JSON of the utterances. Each old name becomes a mark, and then each mark becomes the new
- * name, so two speakers can exchange names. A mark starts with a control character, which never occurs unescaped in
- * JSON.
+ * name, so two speakers can exchange names. A mark contains a control character, which JSON always escapes.
  */
 function renameInUtterances(db: Db, job: IndexedJob, renames: readonly [string, string][]): void {
   if (renames.length === 0) return

@@ -12,9 +12,8 @@ import { type IndexedJob, utteranceId } from './utterance-id.ts'
 type DueJob = IndexedJob & { part: number; unindexed: number }
 
 /**
- * Removes some utterances of a job that `findDeleted` returns, from the index and from the database. If there is no
- * such job, adds some utterances of the newest transcript that is not completely indexed. Returns false if there is
- * nothing to do.
+ * If `findDeleted` finds a job, removes some of its utterances from the index and from the database. Otherwise, adds
+ * some utterances of the newest transcript that is not completely indexed. Returns false if there is nothing to do.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {

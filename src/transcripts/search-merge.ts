@@ -1,6 +1,6 @@
 // Merges segments of the search index, and purges the words of deleted transcripts. FTS5 (SQLite's full-text search)
-// only marks a row as deleted. The words of the row stay in the file until a merge rewrites their segment. A purge
-// therefore merges all segments into one. The table `unpurged` lists the deleted transcripts that need a purge.
+// only marks a row as deleted. The words of the row stay in the file until a merge rewrites their segment. The table
+// `unpurged` lists the deleted transcripts that need a purge.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

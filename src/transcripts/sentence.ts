@@ -14,8 +14,8 @@ const closing = '[\\p{Pe}\\p{Pf}"\'“‘«]'
 
 const sentenceEnd = new RegExp(`${mark}${closing}*\\s*$`, 'u')
 /**
- * Matches an abbreviation at the end of a text, such as `Dr.`, because its period does not end a sentence. Single
- * letters, and numbers of one or two digits, count too: in German, `3.` means `3rd`.
+ * Matches an abbreviation such as `Dr.` at the end of a text: its period ends no sentence. Single letters, and numbers
+ * of one or two digits, count too: in German, `3.` means `3rd`.
  */
 const abbreviation =
   /(?:^|[\s\p{Ps}\p{Pi}"'¿¡])(?:\p{L}|\d{1,2}|Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|bzw|usw|Nr|Hr|Fr|Sra|Ud|Mme|Mlle)\.\s*$/iu

@@ -1,7 +1,6 @@
 // Stores most of a long transcript before its job is completed, in many small transactions. The server can answer
-// requests between them. The transaction that completes the job is then short: it stores the remaining utterances and
-// the head (all other fields). Callers cannot read a transcript without a head. If the job ends without a transcript, a
-// background task removes the stored utterances.
+// requests between them. The transaction that completes the job is then short: it stores the last utterances and the
+// head (all other fields). If the job ends without a transcript, a background task removes the stored utterances.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
@@ -13,9 +12,8 @@ import type { Utterance } from './transcript.ts'
 type UnfinishedJob = { id: string; seq: number }
 
 /**
- * Stores the utterances of a job in pieces, and returns the number of stored utterances. Leaves out the last piece for
- * the transaction that completes the job. First removes utterances of an earlier recognition. Stops early if the job
- * ends. Rejects if `signal` is aborted.
+ * Stores the utterances of a job in pieces, except the last piece. Returns the number of stored utterances. First
+ * removes utterances of an earlier recognition. Stops early if the job ends. Rejects if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,

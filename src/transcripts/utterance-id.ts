@@ -4,9 +4,8 @@
 export const utterancesMax = 2 ** 20
 
 /**
- * Returns the row id of an utterance. `seq` is the number of the job. Within a transcript, a later utterance has a
- * lower row id. From the highest id down, the newest job therefore comes first, with its utterances in the order of
- * speech.
+ * Returns the row id of an utterance. `seq` is the number of the job. A later utterance has a lower row id. From the
+ * highest id down, the newest job comes first, with its utterances in the order of speech.
  */
 export function utteranceId(seq: number, index: number): number {
   return seq * utterancesMax + (utterancesMax - 1 - index)

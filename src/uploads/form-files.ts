@@ -39,9 +39,9 @@ export class FormFiles {
   }
 
   /**
-   * Yields the chunks of a request body: a form with a file. Throws an ApiError if the declared size is too large, or
-   * if the account has too many running transfers. Also throws if the disk or the account's quota is full, or if no
-   * bytes arrive within the idle timeout.
+   * Yields the chunks of a form that contains a file. Throws an ApiError if the declared size is too large, or if the
+   * account has too many running transfers. Also throws if the disk or the account's quota is full, or if no bytes
+   * arrive within the idle timeout.
    */
   async *chunksOf(
     accountId: string,

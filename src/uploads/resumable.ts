@@ -1,6 +1,5 @@
-// Resumable uploads. A file arrives in one or more requests. Each request continues at the end of the partial file on
-// the disk. The size of this file is the number of received bytes. The database stores this number only for a complete
-// file.
+// Resumable uploads. Each request continues at the end of the partial file on the disk. The size of this file is the
+// number of received bytes. The database stores this number only for a complete file.
 
 import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -56,8 +55,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Returns an upload with the number of its received bytes. If another request for this upload is running, ends that
-   * request, because its connection may be dead.
+   * Returns an upload with the number of its received bytes. Ends any other running request for this upload: its
+   * connection may be dead.
    */
   async find(accountId: string, id: string): Promise<Progressed> {
     return await this.#alone(accountId, id, upload => this.#settled(upload))

@@ -14,9 +14,8 @@ export function signedUrl(secrets: Secrets, baseUrl: string, upload: Upload): st
 type Presented = { id: string; expires: string; signature: string; contentType: string }
 
 /**
- * Returns the reason why a PUT to a signed address is refused, or null if the PUT is accepted. The signature is valid
- * for one Content-Type and until the address expires. `wanted` is the Content-Type of the upload, or null if the upload
- * does not exist.
+ * Returns the reason why a PUT to a signed address is refused, or null if it is accepted. The signature is valid for
+ * one Content-Type. `wanted` is the Content-Type of the upload, or null if the upload does not exist.
  */
 export function whyRefused(
   secrets: Secrets,

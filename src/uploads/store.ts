@@ -31,8 +31,7 @@ export class UploadStore {
 
   /**
    * Stores the body of a PUT as the file of an upload, and replaces the file of an earlier PUT. If this PUT fails, the
-   * earlier file stays. If `bytesDeclared` (the Content-Length) is too large, throws an ApiError before reading the
-   * body.
+   * earlier file stays. `bytesDeclared` is the Content-Length, which is checked before the body is read.
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir, uploadTtlMs } = this.#config

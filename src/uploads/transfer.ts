@@ -7,9 +7,7 @@ export type TransferFacts = {
   accountId: string
   /** The Content-Length of the request, in bytes. */
   bytesDeclared: number
-  /**
-   * True if the bytes of this request already count towards the disk quota: the size of the whole upload was declared.
-   */
+  /** True if the bytes of this request already count towards the disk quota, because the upload has a declared size. */
   isReserved?: boolean
   idleMs: number
 }

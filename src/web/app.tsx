@@ -36,7 +36,7 @@ const pages: Record<string, { title: string; Page: FunctionComponent }> = {
   '/operator': { title: words.operator.title, Page: OperatorPage },
 }
 
-/** Returns the title of the page, or undefined if it is not known yet or the page sets its own title. */
+/** Returns the title of the page. Undefined if the title is not known yet, or if the page sets its own title. */
 function titleOf(at: string): string | undefined {
   if (session.value === undefined) return
   if (session.value === null) return (at === '/register' ? words.register : words.signIn).title

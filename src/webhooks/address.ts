@@ -7,9 +7,8 @@ import { isWeb, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 
 /**
- * Returns the reason why a webhook address is refused, or null if it is accepted. The host name of an https address is
- * not looked up here: each delivery checks its IP addresses. A plain http address must lead to an IP address in
- * `allowNets`.
+ * Returns the reason why a webhook address is refused, or null if it is accepted. An https host name is not looked up
+ * here: each delivery checks its IP addresses. A plain http address must lead to an IP address in `allowNets`.
  */
 export async function checkWebhookUrl(
   address: string,

@@ -1,6 +1,6 @@
 // Signed addresses and tokens for a worker that has claimed a job. The addresses are for the media, a large input and a
 // large result. One token proves the claim, and another token allows the download of models. Only the server reads the
-// expiry times, so a wrong clock of a worker does no harm.
+// expiry times, so the clock of a worker does not matter.
 
 import { randomUUID } from 'node:crypto'
 import type { Secrets } from '../base/seal.ts'

@@ -9,7 +9,7 @@ import type { TranscribeInput } from '../engine/request.ts'
 export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
 export type HelloAnswer =
-  /** `pool` is null while the pool of the worker lacks its queues. The worker then asks for no jobs. */
+  /** `pool` is null until the worker's pool has its queues. Until then, the worker asks for no jobs. */
   | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
   | { kind: 'refused'; message: string }
 
@@ -20,9 +20,8 @@ export type ClaimAnswer =
   /** `input` is null if it is too large for a message of NATS. The worker then fetches it over HTTP. */
   | { kind: 'yours'; fence: number; token: string; input: JobInput | null; addresses: Addresses }
   /**
-   * The worker does not get the job now. Another worker holds the job or should do it, or the server cannot answer yet.
-   * The worker returns the message of the job to JetStream, which delivers the message again after `afterMs` (default:
-   * `workerRetryMsMax`).
+   * Another worker holds the job or should do it, or the server cannot answer yet. The worker returns the message of
+   * the job to JetStream, which delivers the message again after `afterMs` (default: `workerRetryMsMax`).
    */
   | { kind: 'later'; afterMs?: number }
   /**

@@ -36,11 +36,11 @@ export class Assignment {
    */
   readonly done: Promise<Outcome>
   /**
-   * The number of this worker's claim of the job. Each later claim has a higher number. 0 until the server has accepted
+   * The number of this worker's claim of the job. A later claim has a higher number. 0 until the server has accepted
    * the claim.
    */
   fence = 0
-  /** True after an error of this machine, such as a full disk. The next job would probably fail by the same error. */
+  /** True after an error of this machine, such as a full disk. The next job would probably fail with the same error. */
   isOfMachine = false
   /**
    * The monotonic time since which the server has not answered. The end of the engine's work resets this time. Null if
@@ -92,8 +92,8 @@ export class Assignment {
   }
 
   /**
-   * The time, by the monotonic clock, since which this assignment has waited for the server. Null if it does not wait,
-   * or if the engine still works on the job.
+   * The monotonic time since which this assignment has waited for the server. Null if it does not wait, or if the
+   * engine still works.
    */
   get waitsSince(): number | null {
     return this.#isTranscribing ? null : this.#unansweredSince

@@ -29,8 +29,7 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
 /**
  * Sets the title of the document. Except for the first page, also moves the focus to the main field or the heading, for
  * screen readers. The focus does not scroll, because the browser restores the scroll position after "Back". Must be
- * called in a layout effect, before the browser draws the page. Otherwise, the first typed letters would go into
- * another field.
+ * called in a layout effect. Otherwise, the first typed letters would go into another field.
  */
 export function announcePage(title: string): void {
   document.title = `${title} · steno`

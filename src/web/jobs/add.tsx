@@ -63,8 +63,8 @@ export function Add() {
 
 /**
  * Calls `drop` when a person drops files anywhere on the page, or a web address on the form. Otherwise, the browser
- * would leave the page and show the dropped file. Sets `isOver` while something is dragged that could be dropped there.
- * Returns a function that removes the event listeners.
+ * would show the dropped file. Sets `isOver` while something is dragged that could be dropped. Returns a function that
+ * removes the event listeners.
  */
 function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): () => void {
   const watch = new AbortController()

@@ -34,10 +34,9 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again. The requested page reaches to the last job that has not ended, but has
- * at most `pageLengthMax` jobs. Older jobs that were loaded before stay in the list. If the page contains no known job,
- * the list begins again with this page alone, because jobs in between may be missing. The list also begins again if no
- * job follows this page.
+ * Requests the start of the list of jobs again. The response reaches at least to the last job that has not ended, but
+ * has at most `pageLengthMax` jobs. Older loaded jobs stay in the list. The list begins again if the response contains
+ * no loaded job, because jobs in between may be missing. The list also begins again if no job follows the response.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()

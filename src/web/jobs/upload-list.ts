@@ -1,5 +1,5 @@
-// The uploads of this page, and the stored uploads of earlier visits, which can continue after a reload. Another open
-// page may still have the file of a stored upload. This page asks the other pages, and does not show such uploads.
+// The uploads of this page, and the stored uploads of earlier visits. Another open page may still have the file of a
+// stored upload. This page asks the other pages, and does not show such uploads.
 
 import { computed, signal } from '@preact/signals'
 import { session } from '../account/session.ts'

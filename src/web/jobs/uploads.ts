@@ -107,8 +107,7 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
 
 /**
  * Calls `work`. Calls it again after a pause if the server does not answer, is busy, or limits the request rate. After
- * the end of the session, calls it again when the person has signed in. Throws any other error of `work`, or an error
- * if `signal` is aborted.
+ * the end of the session, calls it again when the person has signed in. Throws any other error.
  */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (let tries = 0; ; tries++) {
@@ -133,9 +132,9 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
 }
 
 /**
- * Returns a function that computes the speed of an upload from the number of bytes sent so far. The result is the
- * average over the last `timing.speedMs`, in bytes per second. `start` is the number of bytes that were sent before an
- * interruption, or 0.
+ * Returns a function that computes the speed of an upload from the number of bytes sent so far. The speed is the
+ * average over the last `timing.speedMs`, in bytes per second. `start` is the number of bytes that were sent before
+ * this call.
  */
 function speedOf(start: number): (sent: number) => number {
   let marks = [{ at: performance.now(), sent: start }]

@@ -3,8 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 /**
  * If the calling component disappears with the focus inside it, moves the focus back to the previously focused element.
- * A person with a keyboard or a screen reader then continues at the same place. Returns a reference for the outermost
- * element of the component.
+ * A keyboard user then continues at the same place. Returns a reference for the outermost element of the component.
  */
 export function useReturnedFocus<Box extends HTMLElement>(): RefObject<Box | null> {
   const box = useRef<Box>(null)

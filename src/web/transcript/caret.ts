@@ -1,8 +1,8 @@
 // The caret in a text field.
 
 /**
- * Returns the text of the field up to the caret, or up to the point where the person began to select. If this point is
- * not in the field, returns the whole text.
+ * Returns the text of the field up to the caret. With a selection, returns the text up to the point where the person
+ * began to select. If this point is not in the field, returns the whole text.
  */
 export function textBeforeCaret(span: HTMLElement): string {
   const selection = getSelection()

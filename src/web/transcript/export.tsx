@@ -25,7 +25,7 @@ const previewLength = 3000
 
 export function ExportDialog({ studio }: { studio: Studio }) {
   const options = useOptions(studio)
-  // A click on a field of the dialog clears the selection in the text, so the dialog keeps the selected passage.
+  // A click on a field of the dialog clears the selection in the text. The dialog therefore keeps the selected passage.
   const selected = useRef(studio.passage.value).current
   const format = options.format.value
   const isCues = format === 'srt' || format === 'vtt'

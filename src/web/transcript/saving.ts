@@ -1,5 +1,5 @@
 // Saves the edited texts of a transcript on the server, some time after the last keystroke. Finds conflicts with edits
-// of other people. The browser also stores unsaved edits, so that a reload or a crash does not lose them.
+// of other people. The browser also stores unsaved edits, in case of a reload or a crash.
 
 import { signal } from '@preact/signals'
 import { Fault, messageOf } from '../base/fault.ts'
@@ -8,10 +8,7 @@ import type { Result, Utterance } from './document.ts'
 import { storeDrafts, storedDrafts } from './drafts.ts'
 import { type EditRequests, isOutdated, isRefused, type Saved, type Sent } from './edit-requests.ts'
 
-/**
- * A conflict: this page changed an utterance to the text `mine`, and another person changed it on the server to
- * `theirs`.
- */
+/** A conflict: this page changed an utterance to the text `mine`, but another person changed it to `theirs`. */
 export type Conflict = { utterance: number; mine: string; theirs: Utterance }
 
 /** The new text of an utterance. */
@@ -170,7 +167,7 @@ export class Saving {
       this.#goOn()
     } else {
       await this.#send(sent.slice(0, half))
-      // The first request may have found conflicts.
+      // The first request may have found conflicts. Edits in a conflict are not sent.
       const sendable = new Set(this.#sendable().map(({ index }) => index))
       const rest = sent.slice(half).filter(({ index }) => sendable.has(index))
       if (rest.length > 0) await this.#send(rest)
@@ -205,8 +202,8 @@ export class Saving {
 
   /**
    * Called when the server refuses an edit because the transcript on the server has changed. Reads the transcript
-   * again, and shows the changes of other people. If both this page and another person changed an utterance to
-   * different texts, adds a conflict.
+   * again, and shows the changes of other people. If this page and another person changed an utterance to different
+   * texts, adds a conflict.
    */
   async compare(): Promise<void> {
     const { utterances } = await this.requests.read()

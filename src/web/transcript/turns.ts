@@ -12,8 +12,8 @@ const paragraphLength = 480
 const pauseSeconds = 2.5
 
 /**
- * Divides the utterances into paragraphs. A paragraph ends when the speaker changes, at a pause longer than
- * `pauseSeconds`, or when another utterance would make it longer than `paragraphLength` characters.
+ * Divides the utterances into paragraphs. A paragraph ends when the speaker changes, or at a pause longer than
+ * `pauseSeconds`. A paragraph of several utterances has at most `paragraphLength` characters.
  */
 export function turnsOf(utterances: readonly Utterance[]): Turn[] {
   const turns: Turn[] = []

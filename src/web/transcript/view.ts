@@ -1,6 +1,5 @@
 // Renders the text of a transcript, with one text node for each utterance. The CSS Custom Highlight API highlights
-// words without an element for each word. The page therefore stays fast with ten hours of speech. Search, selection and
-// screen readers work as in any other text.
+// words without an element for each word. The page therefore stays fast with ten hours of speech.
 
 import { textBeforeCaret } from './caret.ts'
 import { directionOf, type Place, type Utterance } from './document.ts'
