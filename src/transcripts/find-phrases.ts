@@ -62,8 +62,8 @@ function bordersOf(phrase: Phrase): number[] {
 }
 
 /**
- * Returns how many words of the text, up to and including `word`, match the start of the phrase. `matched` is this
- * number before `word`.
+ * Returns the length of the longest start of the phrase that ends at `word` in the text. `matched` is this length for
+ * the previous word.
  */
 function extend(phrase: Phrase, borders: readonly number[], matched: number, word: string): number {
   let length = matched
