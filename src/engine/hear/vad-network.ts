@@ -5,10 +5,7 @@ import type { Weights } from '../onnx/weights.ts'
 import { bins, evenSize, fftSamples, hops, oddSize, stateSize } from './vad-sizes.ts'
 import { denseOf, halfOf, ioGates, type Layer, sizeOf } from './vad-weights.ts'
 
-/**
- * Builds the graph of Silero's model for 16 kHz: a Fourier transform, four convolutions, a recurrent layer, and a layer
- * that computes the probability.
- */
+/** Builds the graph of Silero's model for 16 kHz. The graph computes the probability of speech in each frame. */
 export function vadNetwork(weights: Weights): Uint8Array {
   const graph = new Graph()
   const weight = (name: string, ...dims: number[]) => {
@@ -32,8 +29,8 @@ export function vadNetwork(weights: Weights): Uint8Array {
 }
 
 /**
- * Returns a weight of the published Silero VAD model: the weight whose name ends with `name`. Throws an error if there
- * is no such weight, or if it does not have the dimensions `dims`.
+ * Returns the weight of the Silero VAD model whose name ends with `name`. Throws if there is no such weight, or if its
+ * dimensions are not `dims`.
  */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 
@@ -53,9 +50,8 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 }
 
 /**
- * Adds the convolutions to the graph. A frame has only a few time steps, called positions, so each convolution is
- * computed as one matrix product over all positions. The ONNX operator Conv would need fewer multiplications, but it
- * would first copy its input.
+ * Adds the convolutions, each as one matrix product over all time steps (positions) of a frame. The ONNX operator Conv
+ * needs fewer multiplications, but first copies its input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum

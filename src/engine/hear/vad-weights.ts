@@ -3,10 +3,8 @@
 import { bins, fftSamples } from './vad-sizes.ts'
 
 /**
- * Returns the first half of each wave of the Fourier transform, as a matrix of samples × bins. The second half of a
- * wave is the mirror image of the first half, multiplied by `sign` (1 or -1). The graph does not need the second half:
- * its input contains only the sums (`sign` 1) or the differences (`sign` -1) of mirrored samples. Throws if a wave does
- * not have this symmetry.
+ * Returns the first half of each wave of the Fourier transform, as a matrix of samples × bins. The second half is not
+ * needed: it is the mirrored first half, multiplied by `sign` (1 or -1). Throws if a wave does not have this symmetry.
  */
 export function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)
@@ -21,10 +19,7 @@ export function halfOf(waves: Float32Array, size: number, sign: number): Float32
   return transposed
 }
 
-/**
- * The size of the input or the output of a convolution layer, for one frame of sound: the number of positions in time,
- * and the number of channels at each position.
- */
+/** The size of the input or output of a convolution for one frame: positions in time, and channels at each position. */
 export type Layer = { positions: number; channels: number }
 
 export function sizeOf({ positions, channels }: Layer): number {

@@ -1,9 +1,7 @@
-// Voice detection: computes the probability of speech in each frame of 32 ms. Uses the published weights of Silero VAD
-// in an ONNX graph that steno builds.
-//
-// The published graph processes one frame in each run, and the start of a run takes most of the time. Only the
-// recurrent layer must process the frames one after the other. So in steno's graph, one run computes all other layers
-// for about a minute of frames at once. Tests check that the probabilities of both graphs differ by less than 0.001.
+// Voice detection: computes the probability of speech in each frame of 32 ms, with the published weights of Silero VAD.
+// The published graph reads one frame in each run, and the start of a run takes most of the time. So steno builds its
+// own graph, in which one run reads about a minute of sound. Tests check that the probabilities of both graphs differ
+// by less than 0.001.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'
@@ -27,9 +25,8 @@ export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
   /**
-   * Starts to read a recording. Returns a function that takes the next samples of the recording, and returns the
-   * probability of speech in each frame of these samples. Only the last frame of a recording may be incomplete. Several
-   * recordings may be read at the same time.
+   * Starts a recording. Returns a function that takes the next samples and returns the probability of speech in each
+   * frame. Only the last frame of a recording may be incomplete. Several recordings may be read at the same time.
    */
   start(): (samples: Float32Array) => Float32Array
   close(): void
@@ -71,9 +68,9 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
 }
 
 /**
- * Cuts each frame, with the samples around it, into overlapping parts for the Fourier transform. Then computes two
- * values for each pair of samples at the same distance from the middle of a part: their sum, for the cosine transform,
- * and their difference, for the sine transform. With these values, the transform needs half as many multiplications.
+ * Cuts each frame into overlapping parts for the Fourier transform. Computes the sum and the difference of each two
+ * samples at the same distance from the middle of a part. With these values, the transform needs half as many
+ * multiplications.
  */
 function fold(
   { even, odd }: { even: Float32Array; odd: Float32Array },

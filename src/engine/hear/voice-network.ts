@@ -1,6 +1,6 @@
-// Finds the voices in a window, with a small network that reads the states of Whisper's encoder. The network counts the
-// voices, and it gives embeddings: vectors that are similar if the voice is the same. Only the built-in model has such
-// a network. Diarization uses its results.
+// Finds the voices in a window of sound, with a small network that reads the output of Whisper's encoder. The network
+// counts the voices, and computes embeddings: vectors that are similar if the voice is the same. Only the built-in
+// model has such a network.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,14 +15,13 @@ export const voiceNetworkFile = 'voice-network.onnx'
 export type VoiceReading = {
   /**
    * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three probabilities are for
-   * the 10 ms before the window. The next three are for the first 10 ms of the window. The reason: a model frame is 20
-   * ms long, and the middle of the first frame is at the start of the window. So the first half of this frame is before
-   * the window.
+   * the 10 ms before the window. The reason is that the middle of the first model frame (20 ms) is at the start of the
+   * window.
    */
   counts: Float32Array
   /**
-   * A frame embedding for each two model frames, one after the other. A frame embedding is a unit vector. Two of them
-   * are similar if the same voice speaks at both times. Their number is half of the number of model frames, rounded up.
+   * Unit vectors, one for each two model frames. Two vectors are similar if the same voice speaks at both times. An odd
+   * last frame has a vector of its own.
    */
   embeddings: Float32Array
   /** The number of values in a frame embedding. */
@@ -31,8 +30,8 @@ export type VoiceReading = {
 
 export type VoiceNetwork = {
   /**
-   * Reads the voices of a window from `states`, which is the output `states` of the encoder. `frames` is the number of
-   * model frames of the window's sound.
+   * Reads the voices of a window. `states` is an output of the encoder. `frames` is the number of model frames of the
+   * window's sound.
    */
   read(states: Tensor, frames: number): VoiceReading
   close(): void

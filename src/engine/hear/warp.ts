@@ -1,25 +1,21 @@
-// Dynamic time warping (DTW): finds the best monotonic path through a matrix. In each row of the matrix, the path stays
-// within the band of this row, which is a range of columns.
+// Dynamic time warping (DTW): finds the best monotonic path through a matrix. In each row, the path stays within a
+// range of columns (the band).
 
 /**
- * The range of columns that a path may use in one row of a matrix: from `begin` (inclusive) to `end` (exclusive). A row
- * is a token, and a column is a frame of the sound. The path shows at which frames each token is spoken.
+ * The columns that a path may use in one row of a matrix: from `begin` (inclusive) to `end` (exclusive). A row is a
+ * token, and a column is a frame of the sound.
  */
 export type Band = { begin: number; end: number }
 
-/**
- * One row of the matrix through which a path is searched. `values` has one value for each column of the band, which is
- * the range of columns that the path may use in this row.
- */
+/** One row of a matrix. `values` has one value for each column from `begin` to `end`. */
 export type BandedRow = Band & { values: Float32Array }
 
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * Finds a path through a matrix (dynamic time warping) that never goes back to an earlier row or column. Each row has
- * values only in its band, which is a range of columns. Returns the path with the highest sum of values, from the first
- * column of the first row to the last column of the last row. The band of each row must begin inside the band of the
- * previous row, or directly after the band of the previous row.
+ * Returns the path with the highest sum of values (dynamic time warping). The path goes from the first column of the
+ * first row to the last column of the last row. The path never goes back to an earlier row or column. Each row must
+ * begin between `begin` and `end` (inclusive) of the previous row.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []
@@ -27,8 +23,7 @@ export function warp(rows: readonly BandedRow[]): Path {
   for (const { begin, end, values } of rows) {
     const sums = new Float64Array(end - begin)
     const steps = new Uint8Array(end - begin)
-    // The band of this row begins at column `begin`, which is `shift` columns after the start of the band of the row
-    // above.
+    // This row begins `shift` columns after the row above.
     const shift = above ? begin - above.begin : 0
     for (let at = 0; at < sums.length; at++) {
       let best = above === null && at === 0 ? 0 : Number.NEGATIVE_INFINITY
@@ -55,9 +50,8 @@ export function warp(rows: readonly BandedRow[]): Path {
 }
 
 /**
- * One row of the matrix through which dynamic time warping searches the best path. The path uses only the columns from
- * `begin` to `end` (the band of the row). For each of these columns, `steps` says where the previous cell of the path
- * is: one row up and one column left (`diagonal`), one row up (`upwards`), or one column left (`leftwards`).
+ * One row of the matrix. For each column from `begin` to `end`, `steps` says where the previous cell of the path is.
+ * `diagonal` is one row up and one column left, `upwards` is one row up, and `leftwards` is one column left.
  */
 type Traced = Band & { steps: Uint8Array }
 
@@ -77,7 +71,7 @@ function walkBack(rows: readonly Traced[]): Path['cells'] {
   return cells.reverse()
 }
 
-/** Returns, for each row of the matrix, the first column in which the path (the result of `warp`) has a cell. */
+/** Returns the first column of the path in each row. */
 export function startsOf({ cells }: Path): number[] {
   const starts: number[] = []
   for (const { row, column } of cells) starts[row] ??= column

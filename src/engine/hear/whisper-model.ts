@@ -50,7 +50,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
 }
 
 /**
- * The maximum number of windows from which Whisper detects the language for a speech model that cannot detect it. They
- * are the longest windows of the first block (the windows that are decoded together).
+ * The maximum number of windows from which Whisper detects the language for another speech model. The longest windows
+ * of the first batch are used.
  */
 const votersMax = 3

@@ -12,8 +12,8 @@ import { openPublished, type PublishedVariant } from './published.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /**
- * The number format of the weights: the suffix in the names of the published weight files (such as `_fp16`), or
- * `compact` for the compact form (8-bit weights).
+ * The number format of the weights: a suffix of the published weight files (such as `_fp16`), or `compact` for steno's
+ * 8-bit weights.
  */
 export type Variant = PublishedVariant | 'compact'
 
@@ -58,9 +58,9 @@ export function languagesOf({ facts }: Whisper): string[] {
 }
 
 /**
- * Opens a published model in its fastest form. On an NVIDIA GPU, float weights are opened in a form whose decoder
- * caches stay in the memory of the GPU. For other weights and devices, or if this form cannot be opened, the published
- * graphs are used. On a GPU, the published graphs copy the caches between GPU and host at each token.
+ * Opens a published model in its fastest form. For float weights on an NVIDIA GPU, the decoder caches stay in GPU
+ * memory. If this form cannot be opened, the published graphs are used. On a GPU, they copy the caches between GPU and
+ * host at each token.
  */
 function openFastest(
   runtime: Runtime,

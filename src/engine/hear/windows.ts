@@ -9,9 +9,9 @@ import { endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
 export type Piece = Span & { at: number }
 
 /**
- * A window: sound that the model reads at once, joined from pieces of the recording. `from` is the first sample of the
- * first piece, and `to` is the end of the last piece. Both are positions in the recording. `samples` is the length of
- * the joined sound, in samples. Long pauses are shortened, so this length can be less than `to - from`.
+ * A window: sound that the model reads at once, joined from pieces of the recording. `from` and `to` are the start and
+ * the end of the window in the recording. `samples` is the length of the joined sound. It can be less than `to - from`,
+ * because long pauses are shortened.
  */
 export type Window = Span & {
   pieces: Piece[]
@@ -25,10 +25,7 @@ export type Window = Span & {
  * the word error rate rose by 0.7 percentage points.
  */
 const pauseMax = 2 * sampleRate
-/**
- * The length of a shortened pause, in samples. One half of these samples is from the start of the pause, and the other
- * half is from its end.
- */
+/** The length of a shortened pause, in samples: one half from the start of the pause, and one half from its end. */
 const pauseKept = sampleRate
 
 export function windowOf(spans: readonly SpeechSpan[]): Window {
@@ -54,8 +51,8 @@ export function windowOf(spans: readonly SpeechSpan[]): Window {
 }
 
 /**
- * Returns a window with more speech at its end: as many spans of `later` as fit into 30 s. The model makes fewer errors
- * at the end of a short window if more speech follows.
+ * Returns the window, extended by as many spans of `later` as fit into 30 s. The model makes fewer errors at the end of
+ * a short window if more speech follows.
  */
 export function withSpeechAfter(window: Window, later: readonly SpeechSpan[]): Window {
   let extended = window
@@ -83,8 +80,8 @@ export function framesOf({ samples }: Window): number {
 }
 
 /**
- * Converts a model frame (20 ms) of the window to a sample of the recording. A window consists of pieces of the
- * recording. A frame at the boundary of two pieces belongs to the second piece.
+ * Converts a model frame (20 ms) of the window to a sample of the recording. A frame at the boundary of two pieces
+ * belongs to the second piece.
  */
 export function sampleOf({ pieces }: Window, frame: number): number {
   const at = frame * samplesPerFrame
@@ -93,8 +90,8 @@ export function sampleOf({ pieces }: Window, frame: number): number {
 }
 
 /**
- * Returns the piece of the window that contains sample `sample` of the recording. If this sample is between two pieces,
- * or after the last piece, returns the piece before the sample. Throws if the sample is before the first piece.
+ * Returns the last piece that begins at or before `sample`, a position in the recording. Throws if there is no such
+ * piece.
  */
 export function pieceWith({ pieces }: Window, sample: number): Piece {
   return found(pieces.findLast(piece => piece.from <= sample))

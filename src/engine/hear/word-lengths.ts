@@ -7,17 +7,14 @@ import type { AlignedWord } from './aligned-word.ts'
 import type { Span } from './speech-spans.ts'
 
 const medianMax = 0.7 * framesPerSecond
-/**
- * The usual maximum length of a word at the start or at the end of a sentence: one second, in model frames of 20 ms.
- */
+/** The usual maximum length, in model frames, of a word at the start or end of a sentence: one second. */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens words that are longer than a limit, because the time of such a word often includes silence. The limit is
- * twice the median length of the words, but at least 1 s and at most 1.4 s. A word that is neither the first nor the
- * last word of a sentence is shortened only if it is longer than 2 s, because its time may include speech for which the
- * model returned no text.
+ * Shortens long words, because the time of a long word often includes silence. The limit is twice the median length of
+ * the words, but at least 1 s and at most 1.4 s. Inside a sentence, only words of more than 2 s are shortened: a
+ * shorter time may include speech that has no text.
  */
 export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
@@ -37,9 +34,8 @@ export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
 const lengthAfterPause = 0.12 * sampleRate
 
 /**
- * Lengthens very short words: moves their start to an earlier time, into the pause before the word. Voice detection and
- * attention often miss the soft first sound of a word after a pause. Its measured time then covers only its last sound,
- * or nothing. No start is moved before the end of the previous word.
+ * Lengthens very short words: moves their start into the pause before the word. Voice detection and attention often
+ * miss the soft first sound of a word after a pause. No start is moved before the end of the previous word.
  */
 export function lengthenShort<Word extends Span>(words: readonly Word[]): Word[] {
   let before = 0

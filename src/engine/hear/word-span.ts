@@ -12,15 +12,14 @@ import { pieceWith, type Window } from './windows.ts'
 const tolerance = 0.08 * sampleRate
 
 /**
- * A word after a pause that is shorter than `pause` may start in this pause: `delay` after the start that its attention
- * gives, or at the end of the previous word if this is later. This rule never makes the start of a word later. `pause`
- * and `delay` are in samples.
+ * The times, in samples, for a word that starts in the short pause before it. Such a pause is shorter than `pause`. The
+ * word may start up to `delay` after the start that its attention gives.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 
 /**
- * A continuous stretch of speech. `begin` and `end` are positions in the window, in samples. Subtracting `shift` from
- * such a position gives the position in the recording.
+ * A continuous stretch of speech. `begin` and `end` are positions in the window, in samples. A position in the window
+ * minus `shift` is the position in the recording.
  */
 type Voice = { begin: number; end: number; shift: number }
 
@@ -29,8 +28,8 @@ export function inFrames({ begin, end }: Voice): Span {
 }
 
 /**
- * The minimum pause between two speech spans, in samples. Two spans with a shorter pause between them were a single
- * span, which was cut because a span has a maximum length. So the two spans are joined again.
+ * The minimum pause between two speech spans, in samples. Spans with a shorter pause are joined: they were one span
+ * that was cut because it was too long.
  */
 const pauseMin = 0.1 * sampleRate
 
@@ -48,9 +47,9 @@ export function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording. The span contains no pause, except a part of a short pause before the
- * word (see `short`). The time of a word often includes the pause before the word, and the time of a punctuation mark
- * often includes the pause after the mark. `lastEnd` is the end of the previous word in the recording.
+ * Returns the span of a word in the recording. The time of a word often includes the pause before it, and the time of a
+ * punctuation mark the pause after it. The span contains no pause, except a part of a short pause before the word (see
+ * `short`). `lastEnd` is the end of the previous word.
  */
 export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord, lastEnd: number): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
