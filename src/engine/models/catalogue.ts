@@ -7,8 +7,8 @@ type ModelFacts = {
   parameters: string
   summary: string
   /**
-   * True for a model for tests and for the self-test of `steno doctor`. The transcripts of such a speech model contain
-   * a warning, and `listModels` leaves out such a model.
+   * True for a model for tests and for the self-test of `steno doctor`. Transcripts of this model contain a warning.
+   * `listModels` leaves out this model.
    */
   forTests?: boolean
 }
@@ -19,9 +19,8 @@ export type PublishedModel = ModelFacts & {
   repository: string
   revision: string
   /**
-   * The paths of the files to download: `cpu` for a machine without a GPU, `gpu` for a machine with a GPU. This field
-   * is missing for a Whisper model and for a voice model with one ONNX file. The files of such models always have the
-   * same names, which are in pull-model.ts.
+   * The paths of the files to download: `cpu` for a machine without a GPU, `gpu` for a machine with a GPU. Missing for
+   * a Whisper model and for a voice model with one ONNX file, because their files always have the same names.
    */
   files?: { cpu: string[]; gpu: string[] }
 }
@@ -33,17 +32,14 @@ export type VoiceProfile = {
    */
   features: string
   /**
-   * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. If the caller
-   * gave the number of voices, this limit may be lowered or raised (see cluster.ts). Used only if `mergeBelow` is null,
-   * and if no PLDA model is used.
+   * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Used only if
+   * `mergeBelow` is null, and if no PLDA model is used.
    */
   threshold: number
   /**
-   * The limit for merging similar voices after the clustering. Two voices are merged if the distance between them is
-   * less than `mergeBelow`. The distance is first corrected for the differences between embeddings of the same voice,
-   * and the limit is higher for a voice with little speech (see merge-voices.ts). No voices are merged if `mergeBelow`
-   * is null, or if the caller gave the number of voices. If `mergeBelow` is a number, the clustering does not use
-   * `threshold`, but a threshold that is computed from the distances in the recording (see adapted-threshold.ts).
+   * Two voices are merged after the clustering if their corrected distance is less than `mergeBelow` (see
+   * merge-voices.ts). If `mergeBelow` is null, no voices are merged. If it is a number, the clustering computes its
+   * threshold from the recording, and does not use `threshold`.
    */
   mergeBelow: number | null
   /**

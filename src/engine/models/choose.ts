@@ -1,6 +1,5 @@
-// Chooses the speech models. If the setting STENO_MODEL asks for a published model that is not installed or not usable,
-// downloads it. The default model is downloaded only if the setting names it: until the operator installs it, the
-// built-in model is used.
+// Chooses the speech models. If STENO_MODEL asks for a published model that is not installed or not usable, downloads
+// it. Without STENO_MODEL, downloads nothing.
 
 import { unpackCarried } from '../../base/carried.ts'
 import { findPublished } from './catalogue.ts'
@@ -13,9 +12,9 @@ import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './ser
 import { findInstalled } from './store.ts'
 
 /**
- * Chooses the models for the engine, and unpacks the models and libraries that the program contains. If the configured
- * model is a published model that is not installed or not usable, downloads it first. For a CPU, replaces the first
- * speech model by its compact copy (see `withCompactCopy`).
+ * Unpacks the models and libraries that the program contains, and chooses the models for the engine. First downloads
+ * the configured model if it is a published one that is not usable. For a CPU, replaces the first speech model by its
+ * compact copy.
  */
 export async function prepareModel(
   settings: ModelSettings,
@@ -32,7 +31,7 @@ export async function prepareModel(
 
 /**
  * Returns true if the model is installed. On a CPU, a Whisper model must also have float weights or the compact form.
- * An old download may lack them.
+ * An old download may lack both.
  */
 function isUsable(model: string, settings: ModelSettings): boolean {
   const installed = findInstalled(model, settings)

@@ -1,8 +1,7 @@
 // Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
-// of the float weights, because the copy needs less time and memory. The published 8-bit files of the models omit words
-// from the transcripts. The copy does not. A child process makes each copy in the folder where steno keeps its models,
-// and makes it again only if it is outdated or damaged. The original model may be in another folder, which may be
-// read-only.
+// of the float weights, because the copy needs less time and memory. The published 8-bit files omit words from the
+// transcripts, but the copy does not. A child process makes the copy in steno's models folder, because the folder of
+// the original may be read-only.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
@@ -27,9 +26,8 @@ import { type InstalledModel, modelsDirOf } from './store.ts'
 export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
 /**
- * Returns the model with its folder replaced by the folder of its compact copy (a copy with 8-bit weights). If this
- * copy is missing, outdated or damaged, makes the copy first. Returns the model unchanged if the model needs no copy,
- * or if the copy cannot be made.
+ * Returns the model with the folder of its compact copy (a copy with 8-bit weights). First makes this copy if it is
+ * missing, outdated or damaged. Returns the model unchanged if it needs no copy, or if the copy cannot be made.
  */
 export async function withCompactCopy<Model extends InstalledModel>(
   model: Model,
@@ -62,8 +60,8 @@ const formVersion = 1
 
 /**
  * Returns a hash that changes when a file of the model is replaced. For a downloaded model, the hash is computed from
- * the sizes and the published hashes of the files. Any other model has no published hashes, so the modification times
- * of its files are used instead.
+ * the sizes and published hashes of the files. For any other model, their modification times replace the published
+ * hashes.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)

@@ -9,8 +9,8 @@ import { carriedRuntime, cudaFolder, cudaProvider, hasCuda } from '../onnx/libra
 import { libraries } from './cuda.ts'
 
 /**
- * cuDNN, a library that is not in the CUDA provider's list of needed libraries. ONNX Runtime 1.30 opens cuDNN only when
- * a model has an operation that needs it. Without cuDNN, such a model can be opened, but fails in each job.
+ * cuDNN, a library that is not in the CUDA provider's list of needed libraries. ONNX Runtime 1.30 opens cuDNN only for
+ * a model with an operation that needs it. Without cuDNN, each job with such a model fails.
  */
 const cudnn = 'libcudnn.so.9'
 
@@ -31,9 +31,8 @@ function neededForCuda(): string[] {
 }
 
 /**
- * Returns what to install: the NVIDIA driver, if it is missing, and the command for the other missing libraries, with
- * NVIDIA's packages for Debian and Ubuntu. `needed` are the names of all libraries that the CUDA provider needs. They
- * contain the version of CUDA.
+ * Returns what to install: the NVIDIA driver, if it is missing, and the command for the other missing libraries.
+ * `needed` are the names of all libraries that the CUDA provider needs. These names contain the version of CUDA.
  */
 export function installHint(missing: readonly string[], needed: readonly string[] = missing): string {
   const missingCudnn = missing.find(name => name.startsWith('libcudnn'))

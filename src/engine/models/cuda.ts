@@ -1,6 +1,5 @@
-// Installs ONNX Runtime's CUDA provider from a NuGet package. The provider must have the same version as ONNX Runtime,
-// and ONNX Runtime searches for it only in the folder of its own library. So this library is copied into the folder of
-// the provider.
+// Installs ONNX Runtime's CUDA provider from a NuGet package. ONNX Runtime searches for the provider only in the folder
+// of its own library. So ONNX Runtime's library is copied into the folder of the provider.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -45,8 +44,8 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
 }
 
 /**
- * Installs the CUDA provider from a NuGet package file. Throws an error if the file is not this package in the version
- * of the ONNX Runtime in this program, or lacks a library for this machine.
+ * Installs the CUDA provider from a NuGet package file. Throws an error if the file is another package or version, or
+ * lacks a library for this machine.
  */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)

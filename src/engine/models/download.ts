@@ -9,17 +9,14 @@ import { hasGpu, type ModelSettings } from './serving.ts'
 import { modelsDir } from './store.ts'
 
 /**
- * Opens a mirror of the hub. (The hub is Hugging Face's server of model files.) The mirror is asked before the hub. For
- * a `steno worker`, the mirror is the steno server that gives it jobs.
+ * Opens a mirror of the hub (Hugging Face's server of model files). Downloads try the mirror before the hub. For a
+ * `steno worker`, the mirror is its steno server.
  */
 export type OpenMirror = () => Promise<Hub>
 
 type Source = { onProgress: (message: string) => void; openMirror: OpenMirror | null }
 
-/**
- * Downloads a speech model, which recognises the words. Also downloads the voice models that are not installed. Voice
- * models find who speaks (diarization).
- */
+/** Downloads a speech model, and the voice models for diarization that are not installed. */
 export async function download(model: string, settings: ModelSettings, source: Source): Promise<void> {
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)
@@ -31,8 +28,8 @@ export async function download(model: string, settings: ModelSettings, source: S
 }
 
 /**
- * Downloads a model from the mirror, if there is one. If there is none, or if this download fails, downloads the model
- * from the hub (Hugging Face's server of model files).
+ * Downloads a model from the mirror. If there is no mirror, or if this download fails, downloads the model from the hub
+ * (Hugging Face).
  */
 async function downloadFromEither(
   id: string,

@@ -36,9 +36,8 @@ function jsonFault(path: string): string | null {
 }
 
 /**
- * Finds a tokenizer whose start or end is missing, or that has no vocabulary, without parsing it. A tokenizer is 2 MB
- * of JSON. To parse it would take a sixth of the CPU time of the server's start, and the engine process parses it
- * anyway.
+ * Finds a tokenizer file that is cut off or has no vocabulary, without parsing it. To parse its 2 MB of JSON would take
+ * a sixth of the CPU time of the server's start.
  */
 function tokenizerFault(path: string): string | null {
   const text = readFileSync(path, 'latin1').trim()
@@ -51,9 +50,9 @@ function notAnObject(path: string): string {
 }
 
 /**
- * Returns an error message about the first damaged file in a model's folder: a file that is missing or empty, or that
- * has another size than `steno-lock.json` (the list of the model's files) says. Returns null if no file is damaged. A
- * damaged `steno-lock.json` is ignored here, because `steno models verify` reports it.
+ * Returns an error message about the first damaged file of a model, or null. A damaged file is missing or empty, or
+ * does not have the size in `steno-lock.json`. Ignores a damaged `steno-lock.json`, because `steno models verify`
+ * reports it.
  */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName))

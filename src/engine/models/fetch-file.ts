@@ -1,7 +1,6 @@
-// Downloads one file. If the source allows it, a download resumes at the byte where the last attempt stopped. The
-// download fails after `pullTriesMax` attempts in a row that did not make the partial file longer than it had been
-// before. It also fails if the complete file had a wrong hash `pullTriesMax` times. An error of the disk ends the
-// download at once. The file gets its final name only after its hash is verified.
+// Downloads one file. If the source allows it, a download resumes where the last attempt stopped. The download fails
+// after `pullTriesMax` attempts in a row without new bytes, or after `pullTriesMax` wrong hashes. The file gets its
+// final name only after its hash is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -51,8 +50,8 @@ export async function fetchFile(
 }
 
 /**
- * Downloads the missing bytes of the file, and appends them to the file `part`. If the source cannot resume, downloads
- * the file from its start. Throws an error if the file has too few or too many bytes at the end.
+ * Downloads the missing bytes of the file, and appends them to the file `part`. If the source cannot resume, starts
+ * from the first byte. Throws an error if the file has too few or too many bytes at the end.
  */
 async function append(
   part: string,

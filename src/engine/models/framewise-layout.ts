@@ -16,9 +16,8 @@ const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model
 const variants = ['.int8', ''] as const
 
 /**
- * Returns the kind of the framewise model (a speech model that gives tokens for each frame of sound) in a folder: `tdt`
- * or `ctc`. A folder is of a kind if it has the vocabulary file of this kind, or the ONNX file of this kind that is
- * last in `graphNames`. Returns null if the folder has none of these files.
+ * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. The kind is known from the vocabulary file, or
+ * from the ONNX file that is last in `graphNames`. Returns null if the folder has none of these files.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const
@@ -32,8 +31,8 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 }
 
 /**
- * Returns the paths of the model's graphs, in the order of `graphNames`. Prefers 8-bit weights on a CPU, and fp32
- * weights on a GPU, because each device is faster with these weights. Returns null if the folder lacks a graph.
+ * Returns the paths of the model's graphs, in the order of `graphNames`. Prefers the faster weights: 8-bit weights on a
+ * CPU, and fp32 weights on a GPU. Returns null if the folder lacks a graph.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants

@@ -10,7 +10,7 @@ import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 export const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
-/** Returns true if no file that steno needs is missing in the folder. Does not read the content of the files. */
+/** Returns true if the folder has all files that steno needs. Does not read the content of the files. */
 export function isModel(folder: string): boolean {
   const kind = framewiseKind(folder)
   if (kind !== null) return missingFramewiseFile(folder, kind) === null
@@ -18,9 +18,8 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of a Whisper model's weight files. A model in the compact form (8-bit weights) has one file. Any
- * other model has ONNX files with the suffix `variant`, and may have extra files with their weights. The list is empty
- * if the ONNX file of the encoder or of the decoder is missing.
+ * Returns the paths of a Whisper model's weight files. They are one file in the compact form (8-bit weights), or ONNX
+ * files with the suffix `variant`. The list is empty if the ONNX file of the encoder or of the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
@@ -36,8 +35,8 @@ export function isCompact(folder: string): boolean {
 }
 
 /**
- * The suffixes in the file names of float weights, best first: `''` for 32-bit floats, and `_fp16` for 16-bit floats,
- * which a CPU computes slowly.
+ * The suffixes in the file names of float weights, best first: `''` for 32 bits, and `_fp16` for 16 bits. A CPU
+ * computes 16-bit floats slowly.
  */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
@@ -49,10 +48,7 @@ export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null
 }
 
-/**
- * Returns true if a CPU can run the Whisper model in this folder well: the folder has float weights, or the weights in
- * the compact form (8 bits).
- */
+/** Returns true if a CPU can run the Whisper model well: the folder has float weights or the compact form (8 bits). */
 export function runsOnCpu(folder: string): boolean {
   return isCompact(folder) || floatVariant(folder) !== null
 }

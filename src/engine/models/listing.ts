@@ -14,14 +14,11 @@ export type ModelListing = {
   summary: string
   builtIn: boolean
   /**
-   * The size of the model on disk in bytes, including its compact copy (a copy with 8-bit weights) if there is one.
-   * Null if the model is built in or not installed.
+   * The size of the model on disk in bytes, including its compact copy (with 8-bit weights). Null if the model is built
+   * in or not installed.
    */
   bytes: number | null
-  /**
-   * The form of the Whisper weights that a CPU uses. Null for other models, and if the model is neither built in nor
-   * installed.
-   */
+  /** The form of the weights that a CPU uses. Null for a model that is not a Whisper model or not on this machine. */
   form: 'compact' | 'float' | null
 }
 
@@ -46,9 +43,8 @@ export function listModels(dirOf: (id: string) => string): ModelListing[] {
 }
 
 /**
- * Returns the form of a Whisper model's weights. `folder` is null for a built-in model, whose weights are compact.
- * `copy` is the folder for the model's compact copy (a copy with 8-bit weights), which need not exist. Returns null if
- * there is neither a compact copy nor float weights.
+ * Returns the form of a Whisper model's weights, or null if there are none. `folder` is null for a built-in model,
+ * whose weights are compact. `copy` is the folder for the compact copy, which need not exist.
  */
 function formOf(folder: string | null, copy: string): ModelListing['form'] {
   if (folder === null || isCompact(copy)) return 'compact'

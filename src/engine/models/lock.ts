@@ -7,9 +7,8 @@ import type { HubFile } from '../../net/hub.ts'
 import { sizeOf } from './fetch-file.ts'
 
 /**
- * The content of `steno-lock.json`. `revision` is the hash of the commit that was downloaded from `repository`, the
- * model's repository on Hugging Face. In the folder of a compact copy, `repository` is empty, and `revision` is the
- * hash from `revisionOf` (see compact-copy.ts).
+ * The content of `steno-lock.json`. `revision` is the commit that was downloaded from `repository` on Hugging Face. In
+ * a compact copy, `repository` is empty, and `revision` is a hash (see `revisionOf` in compact-copy.ts).
  */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'
@@ -34,10 +33,7 @@ export function isLock(content: unknown): content is ModelLock {
   )
 }
 
-/**
- * Returns the paths of the files that differ between two lists of a model's files: files that were added, removed or
- * changed.
- */
+/** Returns the paths of the files that were added, removed or changed between two lists of a model's files. */
 export function changedFiles(before: readonly HubFile[], now: readonly HubFile[]): string[] {
   const keyOf = ({ path, size, hash }: HubFile) => `${hash.value} ${size} ${path}`
   const [old, current] = [before, now].map(files => new Set(files.map(keyOf)))

@@ -19,8 +19,8 @@ const configFiles = [
 ]
 
 /**
- * Returns the names of the models that `steno models pull` downloads for the model `id`. With a speech model, the
- * published voice models are downloaded too, so the list contains each of them that is not installed.
+ * Returns the models that `steno models pull` downloads for the model `id`. For a speech model, the list also contains
+ * the published voice models that are not installed.
  */
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]
@@ -41,7 +41,7 @@ export type PullOptions = {
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
   /**
-   * Called with the paths of the files that differ from the installed files: a file has changed on the hub, or the
+   * Called with the paths of the files that differ from the installed files. A file has changed on the hub, or the
    * device now needs other files.
    */
   onChange?: (paths: readonly string[]) => void
@@ -73,10 +73,9 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 }
 
 /**
- * Returns a pattern for the paths of the weight files to download. `all` has all paths in the repository. For a GPU,
- * the weights in fp16 are downloaded. For a CPU, the weights in fp32 are downloaded, because steno makes the compact
- * copy (8-bit weights) from them. If the repository has only one of these two formats, this format is downloaded. A
- * voice model is always downloaded in fp32.
+ * Returns a pattern for the paths of the weight files to download. `all` has all paths in the repository. Prefers fp16
+ * for a GPU, and fp32 for a CPU, because steno makes the compact copy (8-bit weights) from fp32. A voice model is
+ * always downloaded in fp32.
  */
 function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/

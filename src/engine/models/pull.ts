@@ -1,6 +1,6 @@
-// Downloads a model from the hub (Hugging Face's server of model files) into a draft folder, and resumes an interrupted
-// download. The content of every file is compared with the hub's hash. When all files are complete, the draft folder is
-// renamed, and becomes the model's folder.
+// Downloads a model from the hub (Hugging Face's server of model files) into a draft folder. Resumes an interrupted
+// download. Compares each file with the hub's hash. When all files are complete, the draft folder is renamed to the
+// model's folder.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -26,23 +26,20 @@ export type ModelDownload = {
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
   /**
-   * Called with the paths of the files that differ from the installed files: a file has changed on the hub, or the
+   * Called with the paths of the files that differ from the installed files. A file has changed on the hub, or the
    * device now needs other files.
    */
   onChange?: (paths: readonly string[]) => void
 }
 
-/**
- * Returns the path of the lock file of a model's folder. A process locks this file before it changes the folder, so
- * only one process at a time changes the folder.
- */
+/** Returns the path of the lock file of a model's folder. Only the process that holds this lock changes the folder. */
 export function lockPath(folder: string): string {
   return `${folder}.lock`
 }
 
 /**
- * Downloads a model. If another process is already downloading it, waits until that download has ended. The downloaded
- * files are then used if they match the files on the hub.
+ * Downloads a model. If another process is downloading it, waits until that download has ended. Files that then match
+ * the files on the hub are not downloaded again.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
@@ -57,9 +54,9 @@ export async function downloadModel(download: ModelDownload): Promise<ModelLock>
     return await fetchModel(download)
   } finally {
     release()
-    // The owner of the files is changed only after the lock is released. `inheritOwner` opens and closes each file in
-    // the folder, also the lock file. When a process closes any descriptor of a file, the operating system releases all
-    // locks of this process on this file.
+    // The owner of the files is changed only after the lock is released, because `inheritOwner` opens and closes the
+    // lock file. When a process closes any descriptor of a file, the operating system releases all locks of this
+    // process on this file.
     inheritOwner(dirname(download.folder))
   }
 }

@@ -16,13 +16,13 @@ export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'de
 
 export type ChosenModel = InstalledModel & {
   /**
-   * Further speech models, the best model first. These models are for the languages that the first speech model (`name`
-   * and `folder`) does not support.
+   * Further speech models, best first, for the languages that the first speech model (`name` and `folder`) does not
+   * support.
    */
   others: InstalledModel[]
   /**
-   * The model that detects the language if none of the chosen speech models can detect it. Null if one of them can
-   * detect the language, or if no model for this purpose is installed.
+   * The model that detects the language. Null if a chosen speech model can detect it, or if no model for this purpose
+   * is installed.
    */
   detector: InstalledModel | null
   voices: VoiceChoice
@@ -41,23 +41,21 @@ export function hasGpu(device: Config['device']): boolean {
 
 /**
  * Returns the NVIDIA GPUs on which the configured model will run. Returns an empty list if no model will run with CUDA.
- * A model in the compact form, such as the built-in model, always runs on the CPU. The built-in model is used until the
- * default model is installed.
  */
 export function gpusFor(settings: ModelSettings): string[] {
   const { device, model } = settings
   if (device === 'cpu' || device === 'webgpu' || !hasCuda()) return []
   const wanted = model === null || model === automaticFast ? defaultModel(device) : model
   const installed = findInstalled(wanted, settings)
-  // If the model is missing, it is downloaded before the engine starts, and then runs on the GPU, but only if the
-  // setting names it. Otherwise the built-in model serves, which runs on the CPU.
+  // Without STENO_MODEL, the built-in model replaces a missing default model, and runs on the CPU. With STENO_MODEL, a
+  // missing model is downloaded before the engine starts.
   const runsOnGpu = installed === null ? model !== null : !isCompact(installed.folder)
   return runsOnGpu ? nvidiaGpus() : []
 }
 
 /**
  * Chooses the models for the engine among the installed models. Throws an error if the configured model is unknown or
- * not installed, or if the chosen model (the configured or the default one) is damaged.
+ * not installed, or if the chosen model is damaged.
  */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings
@@ -99,7 +97,9 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
   }
 }
 
-/** Returns the best installed model for languages that Whisper does not support, as a list of one model or none. */
+/**
+ * Returns the best installed model for languages that Whisper does not support. The list is empty if none is installed.
+ */
 function findOmnilingual(settings: ModelSettings): InstalledModel[] {
   const installed = omnilingualSpeech.map(id => findInstalled(id, settings))
   const usable = installed.filter(model => model !== null && faultOf(model.folder) === null)

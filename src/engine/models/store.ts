@@ -15,9 +15,8 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 /**
- * Returns the folder that contains the folder of the model `id`. This is the result of `modelsDir`, or the folder
- * `models` in the user's cache folder if the model was pulled before there was a data folder. Always returns the result
- * of `modelsDir` if STENO_MODELS_DIR is set, or if the model is not installed.
+ * Returns the folder that contains the folder of the model `id`. This is the result of `modelsDir`. A model that was
+ * pulled before there was a data folder can be in the user's cache folder instead.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]
@@ -47,8 +46,7 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
 }
 
 /**
- * Returns the name of a model by its folder: the id of the built-in model whose folder this is, or else the last part
- * of the path of the folder.
+ * Returns the id of the built-in model in this folder. For any other model, returns the last part of the folder's path.
  */
 function nameOf(folder: string): string {
   const known = Object.keys(models).find(id => {
@@ -60,7 +58,7 @@ function nameOf(folder: string): string {
 
 /**
  * Finds a downloaded model by the name of its repository. Returns null if there is no such model, or if its folder has
- * no valid file `steno-lock.json`, for example because it was copied by hand.
+ * no valid file `steno-lock.json`.
  */
 export async function findDownloaded(
   settings: StoreSettings,

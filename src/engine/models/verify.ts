@@ -1,5 +1,4 @@
-// Verifies the files of an installed model. Also verifies its compact copy: the same weights in 8 bits, which steno
-// makes for a CPU.
+// Verifies the files of an installed model and of its compact copy (a copy with 8-bit weights).
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,10 +9,9 @@ import { installedLock, lockName, type ModelLock, matches } from './lock.ts'
 import { isVoiceModel } from './roles.ts'
 
 /**
- * Checks the files of an installed model. Also checks the files of its compact copy (a copy with 8-bit weights, which
- * steno makes), if there is one. Returns the paths of the files that are missing, or whose size or hash differs from
- * the one in the file `steno-lock.json`. If that file is damaged, returns its path only. Returns null if the model's
- * folder has no `steno-lock.json`.
+ * Checks the files of an installed model and of its compact copy (8-bit weights), if there is one. Returns the paths of
+ * the files that are missing, or whose size or hash is not the one in `steno-lock.json`. If that file is damaged,
+ * returns its path only. Returns null if there is no `steno-lock.json`.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const folder = join(dir, id)
@@ -25,8 +23,8 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
 }
 
 /**
- * Returns an error message about a model that cannot be loaded, because a file of it is missing or damaged. Otherwise
- * returns null. Compares no hashes, so the model may have been installed by hand.
+ * Returns an error message if a file of the model is missing or damaged, and otherwise null. Compares no hashes,
+ * because a model that was installed by hand has none.
  */
 export function faultOfInstalled(dir: string, id: string): string | null {
   if (!isVoiceModel(id)) return faultOf(join(dir, id))

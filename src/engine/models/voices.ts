@@ -12,23 +12,21 @@ export type VoiceFiles = {
   /** The path of the folder of the embedding model. */
   embedding: string
   /**
-   * The path of the folder of the PLDA model (probabilistic linear discriminant analysis), which removes most of the
-   * differences between embeddings of the same voice. Null if no PLDA model is installed for the embedding model.
+   * The path of the folder of the PLDA model (probabilistic linear discriminant analysis). Null if no PLDA model is
+   * installed for the embedding model.
    */
   plda: string | null
   /** The parameters with which embeddings are computed and compared. */
   profile: VoiceProfile
   /**
-   * A warning for each transcript with speakers: it says that only the small built-in voice models are installed. Null
-   * if the published voice models or the voice models of the tests are used.
+   * The warning in each transcript with speakers that only the small built-in voice models are installed. Null if these
+   * models are not used, or if they are used for tests.
    */
   warning: string | null
   /**
    * True for the small built-in voice models. They run on the CPU, because the 8-bit operations of the segmentation
-   * model run only there. With them, the diarization also uses the voice readings of the speech model. A voice reading
-   * says how many voices speak at each time in a window (at most 30 s of sound). It also has vectors that are similar
-   * if the voice is the same. Only the built-in speech model gives voice readings. With another speech model, the
-   * diarization has no voice readings and makes more errors.
+   * model run only there. With them, diarization also uses the voice readings of the built-in speech model: counts of
+   * voices, and vectors of voices. Other speech models give no voice readings, and diarization makes more errors.
    */
   areSmall: boolean
 }
@@ -37,8 +35,8 @@ export type VoiceFiles = {
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * Chooses the voice models for a speech model. If both published voice models are in `dir`, they are used, and if not,
- * the built-in ones. A speech model for tests always uses the voice models for tests.
+ * Chooses the voice models for a speech model: the published ones if both are in `dir`, and otherwise the built-in
+ * ones. A speech model for tests always uses the voice models for tests.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const forTests = findBuiltIn(speechModel)?.forTests ?? false
