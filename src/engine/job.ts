@@ -1,5 +1,5 @@
-// Runs one job in the engine process: decodes the media file, transcribes each channel or the mix of all channels, and
-// reports the progress and the transcript to the parent process.
+// Runs one job in the engine process. Decodes the media file, and transcribes each channel or the mix of all channels.
+// Reports the progress and the transcript to the parent process.
 
 import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
@@ -94,10 +94,9 @@ export async function work(
 }
 
 /**
- * Yields the sound unchanged, and calls `onPart` before each part. The job then also reports to the parent process
- * while it reads sound for which `findBlocks` and the speech model report no progress: the sound before a section, the
- * sound of a slow file, and all sound that is read once more to find crosstalk or the names of the speakers. Without
- * these reports, the parent process would kill this process after some minutes.
+ * Yields the sound unchanged, and calls `onPart` before each part. `onPart` reports to the parent process while no
+ * other code reports progress, for example before a section. Without reports, the parent process kills this process
+ * after some minutes.
  */
 async function* withCalls(
   sound: AsyncIterable<Float32Array>,

@@ -1,6 +1,5 @@
-// Loads the engine's models on a device, and returns the models with the name of the device. If the setting for the
-// device is `auto` and no GPU can be used, the models are loaded on the CPU. Speech models in the compact form always
-// run on the CPU.
+// Loads the engine's models on a device. With the device setting `auto`, the models run on the CPU if no GPU can be
+// used. Speech models in the compact form (8-bit weights) always run on the CPU.
 
 import { firstLineOf } from '../base/reason.ts'
 import { devicesFor } from './devices.ts'
@@ -57,9 +56,9 @@ type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
 }
 
 /**
- * Opens all models except the first speech model, which is open already. If a further speech model, or a model that
- * tells speakers apart, cannot be opened, the engine runs without it, and a message for the log is added to `notes`. If
- * the model that detects speech (VAD) cannot be opened, throws an error.
+ * Opens all models except the first speech model, which is open already. Throws an error if the model that detects
+ * speech (VAD) cannot be opened. If another model cannot be opened, adds a message to `notes`, and the engine runs
+ * without this model.
  */
 async function openFurther(
   runtime: Runtime,

@@ -8,8 +8,8 @@ export const bins = samplesPerFft / 2 + 1
 
 /**
  * Returns the mel filters in one array, one filter after the other. Each of the `mels` filters has 201 weights, one for
- * each frequency bin of the spectrum. The mel scale is linear up to 1 kHz and logarithmic above 1 kHz. Each filter is a
- * triangle, and all triangles have the same area.
+ * each frequency bin. The mel scale is linear up to 1 kHz and logarithmic above. Each filter is a triangle, and all
+ * triangles have the same area.
  */
 export function melFilters(mels: number): Float32Array {
   const hzPerMel = 200 / 3

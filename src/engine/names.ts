@@ -1,6 +1,6 @@
-// Names the speakers of a transcript: if the voice of a speaker is similar enough to an enrolled voice of the account,
-// the name of this voice replaces the label of the speaker. The recording is read again to make the voice prints of the
-// speakers, because the spans in which each speaker talks are known only after the transcription.
+// Names the speakers of a transcript. If the voice of a speaker is similar to an enrolled voice, the name of this voice
+// replaces the speaker's label. The recording is read again for the voice prints, because the spans of the speakers are
+// known only after the transcription.
 
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { LoadedModels } from './loaded-models.ts'
@@ -10,7 +10,7 @@ import { longestSpans, spansOf } from './who/sound-spans.ts'
 
 /**
  * Returns the transcript with names instead of labels for the speakers whose voices are in `known`. Adds a warning if a
- * known voice was enrolled with another voice model, because it cannot be compared.
+ * known voice cannot be compared, because it was enrolled with another voice model.
  */
 export async function nameSpeakers(
   voices: LoadedModels['voices'],
