@@ -1,5 +1,5 @@
-// Builds small ONNX graphs that work on the decoder's caches in the memory of a GPU: they write, move and read rows of
-// a cache, or fill a cache with zeros. Each row of a cache belongs to one window of the recording.
+// Builds small ONNX graphs for the decoder's caches in the memory of a GPU. They write, move and read rows of a cache,
+// or fill a cache with zeros. Each row belongs to one window of the recording.
 
 import type { ElementType } from '../onnx/elements.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -9,9 +9,8 @@ import { updated } from './float-caches.ts'
 export type CacheShape = { name: string; type: ElementType; shape: Shape }
 
 /**
- * Builds a model that overwrites one row of the decoder's caches, without copying the other rows. For each cache with a
- * name NAME, the input NAME has the dimensions [1, rows, …], and the input `new NAME` [1, …] has the new content of the
- * row. The input `to` is the number of the row, which is the same in all caches.
+ * Builds a model that overwrites one row of each cache in place. The input `to` is the index of the row. For a cache
+ * NAME [1, rows, …], the input `new NAME` [1, …] has the new content of the row.
  */
 export function writeRow(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name, type, shape }) => {
@@ -29,10 +28,9 @@ export function moveRow(caches: readonly CacheShape[]): Uint8Array {
 }
 
 /**
- * TensorScatter is made to write new tokens into a row of a cache. These graphs write whole rows instead: they treat
- * the whole cache as one row, and each row as one token. ScatterND could write rows without this change of dimensions,
- * but the CUDA provider copies each row with a single thread: on an H200, about 30 ms for a row of each of the 13
- * caches of Whisper base.
+ * TensorScatter is made to write tokens into a row. These graphs use it to write rows into a cache: the cache is the
+ * row, and its rows are the tokens. ScatterND needs no such change, but the CUDA provider copies each row with a single
+ * thread. On an H200, this took about 30 ms for a row of each of the 13 caches of Whisper base.
  */
 function inPlace(
   caches: readonly CacheShape[],
@@ -52,9 +50,8 @@ function inPlace(
 }
 
 /**
- * Builds an ONNX model that reads one row of the attention cache, which has a row for each window of the batch. The
- * input `row` is the index of this row. Of this row, the model reads only the first `count` tokens and the first
- * `frames` frames. The output `read` has tokens × heads × frames values.
+ * Builds a model that reads the row with the index `row` of the attention cache: the first `count` tokens, and the
+ * first `frames` frames. The output `read` has tokens × heads × frames values.
  */
 export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   const graph = new Graph()

@@ -1,9 +1,7 @@
-// Converts a Whisper model to the compact form: quantises most of its weights to 8 bits.
-//
-// At run time, ONNX Runtime quantises the activations of the encoder to 8 bits too, with one scale for each row of
-// activations. The output of the encoder then differs by 5 % from the output with 32-bit floats. With the published
-// `_quantized` files, which have one scale for all rows, the output differs by 21 %. Instead of 8 bits, steno's own
-// operations use up to 16 bits for activations (see own-operations.ts).
+// Converts a Whisper model to the compact form: quantises most of its weights to 8 bits. At run time, ONNX Runtime also
+// quantises the activations of the encoder to 8 bits, with one scale for each row. The output of the encoder then
+// differs by 5 % from the output with 32-bit floats. With the published `_quantized` files, which have one scale for
+// all rows, the output differs by 21 %.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { byBlock, byOutput, type Layout, type Matrix } from './quantise.ts'
@@ -101,13 +99,11 @@ class Compact {
   }
 
   /**
-   * Returns a factor for each channel of the output of a layer normalisation (the SmoothQuant method). When this output
-   * is quantised to 8 bits, many channels share one scale, and channels with large values make the others less precise.
-   * So the weights and the bias of the normalisation are divided by the factors. The matrices `parts` read this output,
-   * and their weights are multiplied by the factors, so the products do not change.
-   *
-   * The factors at the vocabulary projection of Whisper base make the token probabilities more exact. The divergence
-   * from the probabilities of the float model is 0.0002 with these factors, and 0.0009 without them.
+   * Returns a factor for each channel of the output of a layer normalisation (the SmoothQuant method). The
+   * normalisation is divided by the factors, and the weights of the matrices `parts` are multiplied by them, so the
+   * products do not change. Channels with large values then make the 8-bit values of other channels less imprecise. At
+   * the vocabulary projection of Whisper base, the divergence from the token probabilities of the float model is 0.0002
+   * instead of 0.0009.
    */
   private balanced(norm: string, parts: readonly string[]): Float32Array {
     const share = 0.6
@@ -151,10 +147,7 @@ class Compact {
   }
 }
 
-/**
- * Compares each element of `values` with the largest absolute value in the same column of the matrix, and keeps the
- * larger of the two.
- */
+/** Raises each element of `values` to at least the largest absolute value in its column of the matrix. */
 function raiseToLargest(values: Float32Array, matrix: Float32Array): void {
   const width = values.length
   for (let row = 0; row < matrix.length; row += width) {

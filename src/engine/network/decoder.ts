@@ -14,9 +14,8 @@ export const forbidden = -1e9
  * - `tokens` [rows, length], the tokens that a run adds to each row (one window of the batch);
  * - `starts` [rows], the first used position of each row in the cache;
  * - `wanted`, the indices of the tokens whose scores are returned;
- * - `mass`, one number for each frame from the encoder. The encoder reads only some frames of a long silence. If a
- *   frame represents n frames of the window, its number is log(n);
- * - the cached keys and values of the earlier tokens, and the keys and values of the encoded windows.
+ * - `mass`, for each frame from the encoder, log(n) if the frame represents n frames of the window;
+ * - the keys and values of the earlier tokens, and those of the encoded windows.
  *
  * If `range` is null, one of steno's own operations computes the cross-attention (see own-operations.ts).
  */
@@ -74,9 +73,8 @@ export function decoderModel(
 }
 
 /**
- * Adds two results to the graph: the position of each token in its row (`places`), and the mask of the self-attention
- * (`mask`). A row is one window of the batch. The mask excludes later tokens, and the unused positions of the cache
- * before the first token of each row (see the input `starts`).
+ * Adds the position of each token in its row (`places`), and the mask of the self-attention (`mask`). The mask excludes
+ * later tokens, and the positions in the cache before the first token of each row.
  */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers
@@ -96,9 +94,8 @@ function positions(layers: Layers): { places: string; mask: string } {
 }
 
 /**
- * Adds operations that compute the logarithm of the sum of exp(score) over all tokens of the vocabulary. This logarithm
- * is the score of a token minus its LogSoftmax. The result is the same for every token, so token 0 is used. In ONNX
- * Runtime, LogSoftmax is several times faster than ReduceLogSumExp.
+ * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. This is the score of any token
+ * minus its LogSoftmax, here of token 0. In ONNX Runtime, LogSoftmax is several times faster than ReduceLogSumExp.
  */
 function logTotal(layers: Layers, scores: string): string {
   const { graph } = layers
@@ -113,8 +110,8 @@ function integer(layers: Layers, value: number): string {
 }
 
 /**
- * Adds the operations to the graph that look up the embedding of each token: a row of the quantised matrix
- * `embed_tokens`, converted to floats. Returns the name of their output.
+ * Adds operations that look up the embedding of each token in the quantised matrix `embed_tokens`, and convert it to
+ * floats. Returns the name of their output.
  */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers

@@ -5,29 +5,25 @@ import { headSize, type Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * The number of channels that are added to each attention head. Only the first of these channels is used (see
- * `extraChannels`), but matrix products are faster with four added channels than with one.
+ * The number of channels that are added to each attention head. Only the first one is used, but matrix products are
+ * faster with four added channels than with one.
  */
 const extraSize = 4
 
 /**
- * The names of three values in the graph. `query` has the channels that are appended to each query vector of the
- * attention. `key` has the channels that are appended to each key vector. `isNeeded` is computed at run time. If it is
- * false, the attention runs without the appended channels.
- *
- * The encoder reads only some frames of a long silence, so one frame can represent several frames. Such a frame must
- * get more weight in the attention. The score of a frame is the dot product of a query and a key, so the appended
- * channels can add a number to the score. A higher score gives the frame more weight. `isNeeded` is false if the
- * encoder reads all frames of the window.
+ * The names of three values in the graph. `query` and `key` are the channels that are appended to each query and to
+ * each key. `isNeeded` is computed at run time. It is false if the encoder reads all frames of the window: the
+ * attention then runs without the appended channels.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Returns the channels that are appended to each query and each key of the attention. A frame that represents n frames
- * of a long silence then gets n times the weight, because log(n) is added to its score. `mass` has log(n) for each
- * frame. In each query, the first appended channel is 1. In each key, it is `mass` times the square root of the head
- * size, because the attention divides all scores by this square root. The other appended channels are 0. An attention
- * mask would have the same effect, but ONNX Runtime computes attention with a mask more slowly.
+ * Returns the channels that are appended to each query and each key. They add log(n), which is in `mass`, to the score
+ * of a frame that represents n frames of a long silence. The frame then gets n times the weight.
+ *
+ * The first channel of a query is 1. The first channel of a key is `mass` times the square root of the head size, by
+ * which the attention divides all scores. The other channels are 0. An attention mask would have the same effect, but
+ * is slower in ONNX Runtime.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers
@@ -44,8 +40,8 @@ export function extraChannels(layers: Layers, mass: string, shape: string, { hea
 }
 
 /**
- * Adds the self-attention of one layer of the encoder to the graph. `parts` has the names of three values in the graph:
- * the queries, the keys and the values of this layer.
+ * Adds the self-attention of one layer of the encoder to the graph. `parts` are the names of the queries, keys and
+ * values of this layer.
  */
 export function attend(
   layers: Layers,

@@ -1,6 +1,6 @@
-// Builds the ONNX graph of Whisper's encoder in the compact form (8-bit weights). The main outputs are the keys and
-// values for all cross-attention layers of the decoder, in 8 bits with one scale for each channel. Keys and values in 8
-// bits need a quarter of the memory of 32-bit floats, and a quarter of the time for reading them.
+// Builds the ONNX graph of Whisper's encoder in the compact form (8-bit weights). The main outputs are the 8-bit keys
+// and values for all cross-attention layers of the decoder. They need a quarter of the memory and of the reading time
+// of 32-bit floats.
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, extraChannels } from './encoder-attention.ts'
@@ -9,13 +9,11 @@ import { type Own, ownAttention, ownBlock, ownLinear } from './own-operations.ts
 import type { Size } from './size.ts'
 
 /**
- * Builds the encoder model for one window. A window is a sequence of frames of 20 ms. To save time, the encoder does
- * not read all frames of a long silence: one frame represents several frames. In the shapes below, `frames` is the
- * number of frames that the encoder reads.
+ * Builds the encoder model for one window. To save time, the encoder does not read all frames (20 ms) of a long
+ * silence: one frame represents several. `frames` is the number of frames that the encoder reads.
  *
  * The inputs are:
- * - `mel` [1, mels, 2 × frames], the spectrogram of the frames that are read. It has a column for every 10 ms, so each
- *   frame has two columns;
+ * - `mel` [1, mels, 2 × frames], the spectrogram of these frames, with two columns for each frame;
  * - `places` [frames], the position of each frame in the window;
  * - `counts` [frames], the number of frames of the window that each frame represents.
  *
@@ -25,8 +23,8 @@ import type { Size } from './size.ts'
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  *
- * If `own` is given, steno's own operations compute the attention, and the products too if `own` has threads for them
- * (see own-operations.ts).
+ * If `own` is given, steno's own operations compute the attention. They also compute the products if `own` has threads
+ * for them.
  */
 export function encoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -71,7 +69,7 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
 
 /**
  * A function that adds the self-attention of one layer of the encoder to the graph. `rows` is the quantised input of
- * the layer. The result (frames × width) has the mixed values of all heads.
+ * the layer. The result has frames × width values.
  */
 type AddAttention = (name: string, rows: Quantised) => string
 
@@ -81,8 +79,8 @@ function attentionByOwn(layers: Layers, mass: string): AddAttention {
 }
 
 /**
- * Returns a function that adds the self-attention as operations of ONNX Runtime. `heard` has the same dimensions as the
- * input of the first layer: 1 × frames × width.
+ * Returns a function that adds the self-attention as operations of ONNX Runtime. `heard` has the dimensions 1 × frames
+ * × width.
  */
 function attentionByRuntime(
   layers: Layers,
@@ -170,7 +168,7 @@ function ownCrossParts(
 
 /**
  * Quantises the keys or the values of one layer (frames × channels) to 8 bits, with one scale for each channel. In the
- * results, the channels are divided among the attention heads, and the heads are a separate dimension.
+ * results, the attention heads are a separate dimension.
  */
 function quantisedByChannel(
   layers: Layers,

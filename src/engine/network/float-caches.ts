@@ -21,7 +21,7 @@ export const updated = 'updated '
 
 /**
  * Adds the self-attention of a layer to the graph. The graph first writes the keys and values of the new tokens into
- * the caches, and then computes the attention of each new token to itself and to the earlier tokens.
+ * the caches. Each new token then attends to itself and to the earlier tokens.
  */
 export function selfAttention(layers: FloatLayers, layer: number, normed: string, width: number): string {
   const { graph } = layers
@@ -37,8 +37,8 @@ export function selfAttention(layers: FloatLayers, layer: number, normed: string
 }
 
 /**
- * Returns the queries of the alignment heads (the attention heads from which word times come) in one layer. Each row is
- * one window of the batch, and the queries are for its last token.
+ * Returns the queries of the alignment heads in one layer, for the last token of each row. The times of words come from
+ * the attention of these heads.
  */
 export function alignmentQueries(
   layers: FloatLayers,

@@ -1,6 +1,6 @@
-// Builds the ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size. A run updates
-// the caches of the tokens in place. The graph also chooses the next token. So after most runs, only two numbers for
-// each window of the batch are copied from the GPU.
+// Builds the ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size, and a run
+// updates the caches of the tokens in place. The graph also chooses the next token. So most runs copy only two numbers
+// for each window from the GPU.
 
 import { alignmentQueries, cacheNames, selfAttention, storeAttention, updated } from './float-caches.ts'
 import { FloatLayers } from './float-layers.ts'
@@ -13,9 +13,9 @@ import { addPick, type PickTokens } from './pick.ts'
  * - `tokens` [rows, length], the added tokens;
  * - `positions` [rows, length], the positions of these tokens in the row;
  * - `starts` [rows], the position in the key and value caches at which the run writes;
- * - `lengths` [rows], the number of tokens that the row has in the key and value caches after the run;
- * - `seen` [rows], the position at which the run writes into the attention cache. For each decoding step, this cache
- *   has the attention to the sound. The word times come from this attention;
+ * - `lengths` [rows], the number of tokens in the key and value caches after the run;
+ * - `seen` [rows], the position in the attention cache at which the run writes. The times of words come from this
+ *   cache;
  * - `wanted`, the indices of the added tokens whose `scores` are returned;
  * - `allowed` [rows, 4], four numbers that say which tokens may be chosen for the row (see pick.ts);
  * - all caches.

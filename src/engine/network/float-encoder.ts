@@ -6,11 +6,10 @@ import type { FloatSize, FloatType } from './float-size.ts'
 import type { FloatWeights } from './float-weights.ts'
 
 /**
- * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `key.N` and `value.N` [rows,
- * frames, width], the cross-attention keys and values of decoder layer N. `rows` is the number of windows in the batch,
- * and `width` is the length of the model's vectors. If the model has alignment heads (the attention heads that give the
- * times of words), it has one more output: `aligned` [rows, alignment heads, head size, frames], the keys of these
- * heads, divided by √(head size).
+ * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames], with a row for each window of the batch. Its
+ * outputs `key.N` and `value.N` [rows, frames, width] are the cross-attention keys and values of decoder layer N. A
+ * model with alignment heads, which give the times of words, also has the output `aligned`. This output has the keys of
+ * these heads, divided by √(head size): [rows, alignment heads, head size, frames].
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

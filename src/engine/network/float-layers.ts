@@ -39,8 +39,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an operation that computes the sum of `state`, `value` and the bias of the projection `projected`, and then
-   * the layer normalisation `norm` of this sum. Returns the names of both results.
+   * Adds the sum of `state`, `value` and the bias of `projected` to the graph, and the layer normalisation `norm` of
+   * this sum. Returns the names of both results.
    */
   addAndNorm(
     state: string,
@@ -70,9 +70,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an attention operation. All parameters are names of tensors. The tensor `lengths` contains the number of
-   * tokens in each row of the key-value cache. If `lengths` is given, a token attends only to itself and to earlier
-   * tokens.
+   * Adds an attention operation. All parameters are names of tensors. `lengths` has the number of tokens in each row of
+   * the key-value cache. With `lengths`, a token attends only to itself and to earlier tokens.
    */
   attention(query: string, key: string, value: string, lengths?: string): string {
     const cached = lengths === undefined ? [] : ['', '', '', lengths]
@@ -82,8 +81,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Splits the result of a matrix product with several joined matrices (such as queries, keys and values) into `count`
-   * parts of `width` channels. `value` is the name of this result. Returns the names of the parts.
+   * Splits the product of several joined matrices, such as queries, keys and values, into `count` parts of `width`
+   * channels. `value` is the name of the product. Returns the names of the parts.
    */
   split(value: string, count: number, width: number): string[] {
     const parts = Array.from({ length: count }, (_, part) => `${value}.${part}`)

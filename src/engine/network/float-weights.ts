@@ -28,10 +28,9 @@ export function isFloat(type: string): type is Weight['type'] {
 }
 
 /**
- * Returns the name of a weight, which begins with `encoder.` or `decoder.`, from its name in a file. For example,
- * returns `decoder.layers.0.fc1.weight` for `model.decoder.layers.0.fc1.weight`. `half` is given if the name in the
- * file does not say whether the weight belongs to the encoder or the decoder. Returns null if the tensor is not a
- * weight or bias of the network.
+ * Converts the name of a weight in a file to a name that begins with `encoder.` or `decoder.`, such as
+ * `decoder.layers.0.fc1.weight`. `half` says which of the two it is if the name in the file does not. Returns null if
+ * the tensor is not a weight or bias of the network.
  */
 export function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
   const parts =

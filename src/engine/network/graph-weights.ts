@@ -1,5 +1,5 @@
-// Adds the weights and constants of a Whisper network to an ONNX graph. The graph contains only references to the
-// weights: ONNX Runtime reads the weights from the model's files, which are mapped into memory.
+// Adds the weights and constants of a Whisper network to an ONNX graph. The graph only refers to the weights. ONNX
+// Runtime reads them from the model's files, which are mapped into memory.
 
 import { Graph } from '../onnx/graph.ts'
 import type { FloatType } from './float-size.ts'
@@ -41,9 +41,9 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the weight matrices with the given names to the graph, joined into one matrix of inputs × outputs. A matrix
-   * that the model stores as outputs × inputs is transposed first. ONNX Runtime does this work only once, when the
-   * model is opened. Returns the name of the joined matrix in the graph.
+   * Adds the named weight matrices to the graph, joined into one matrix of inputs × outputs. A matrix that is stored as
+   * outputs × inputs is transposed. ONNX Runtime does this work only once, when the model is opened. Returns the name
+   * of the joined matrix.
    */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {
@@ -57,8 +57,8 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the biases of the projections with the given names to the graph, joined into one vector. The key projections
-   * of Whisper have no bias in the file, so they get a bias of zeros.
+   * Adds the biases of the named projections to the graph, joined into one vector. Whisper's key projections have no
+   * bias in the file, so they get zeros.
    */
   bias(...names: string[]): string {
     const parts = names.map(name => {

@@ -1,5 +1,4 @@
-// Adds layers to the ONNX graphs of Whisper in the compact form (8-bit weights). Some of these layers are used only by
-// the encoder, some only by the decoder, and some by both.
+// Adds layers of the encoder and of the decoder to the ONNX graphs of Whisper in the compact form (8-bit weights).
 
 import { Graph } from '../onnx/graph.ts'
 import type { Shape, Stored } from '../onnx/messages.ts'
@@ -9,14 +8,14 @@ export const headSize = 64
 const epsilon = { float: 1e-5 }
 
 /**
- * Quantised activations: the name of the tensor with their 8-bit values, and the name of the tensor with one scale for
- * each row. The byte `zero` represents 0.
+ * Quantised activations: the names of the tensors with their 8-bit values, and with one scale for each row. The byte
+ * `zero` represents 0.
  */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
 /**
- * A quantised matrix with its bias. The matrix has the layout of the encoder (inputs × outputs), in which one column
- * has the weights of one output. Each field is the name of a tensor in the graph.
+ * A quantised matrix with its bias, in the layout of the encoder: inputs × outputs. Each field is the name of a tensor
+ * in the graph.
  */
 export type Linear = { weight: string; scale: string; bias: string }
 
@@ -33,9 +32,8 @@ export class Layers {
   }
 
   /**
-   * Adds a tensor of the model file to the graph, and returns its name in the graph. The file has the compact form:
-   * most weights are 8-bit integers, and some tensors are 16-bit floats. The 16-bit floats are converted to 32-bit
-   * floats.
+   * Adds a tensor of the model file to the graph, and returns its name in the graph. A tensor of 16-bit floats is
+   * converted to 32-bit floats.
    */
   tensor(name: string): string {
     return this.once(name, () => {
@@ -82,10 +80,9 @@ export class Layers {
   }
 
   /**
-   * Quantises a matrix of activations (rows × inputs) to 8 bits. `parts` has one or more groups of columns, which
-   * together are the matrix. Each row has its own scale, so a large value in one row does not make other rows less
-   * precise. If `from` is `gelu`, the activations come from the activation function GELU, which is never below -0.17.
-   * Negative numbers then get only 32 of the 256 byte values, so positive numbers are more precise.
+   * Quantises a matrix of activations (rows × inputs) to 8 bits, with one scale for each row. `parts` are groups of
+   * columns of the matrix. If `from` is `gelu`, the activations come from the function GELU, which is never below
+   * -0.17. Negative numbers then get only 32 of the 256 byte values, so positive numbers are more precise.
    */
   quantised(parts: readonly string[], from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
@@ -111,10 +108,9 @@ export class Layers {
   }
 
   /**
-   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. Activations
-   * times each of these matrices give the same numbers as activations times the whole matrix. But each product is small
-   * enough for the cache of a CPU, so the operations that read the product are faster. ONNX Runtime divides the matrix
-   * only once, when the model is opened.
+   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. Each product
+   * then fits into the cache of a CPU, so the operations that read the product are faster. ONNX Runtime divides the
+   * matrix only once, when the model is opened.
    */
   divided(name: string, count: number): Linear[] {
     const { weight, scale, bias } = this.linear(name)
@@ -134,8 +130,8 @@ export class Layers {
   }
 
   /**
-   * Adds operations to the graph that multiply quantised activations by a matrix. The bias is not added. The matrix has
-   * the layout of the encoder (inputs × outputs), which is fast for activations with many rows.
+   * Adds operations that multiply quantised activations by a matrix, without its bias. The matrix has the layout of the
+   * encoder (inputs × outputs), which is fast for activations with many rows.
    */
   product({ weight, scale }: Omit<Linear, 'bias'>, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
@@ -145,15 +141,15 @@ export class Layers {
   }
 
   /**
-   * Adds an operation to the graph that multiplies activations by a matrix. The matrix has the layout of the decoder,
-   * which is fast for activations with few rows: the weights of one output are stored one after the other, in blocks. A
-   * block has the weights of `blockSize` inputs, which share one scale. If `bias` is true, the bias is added.
+   * Adds an operation that multiplies activations by a matrix in the layout of the decoder. This layout is fast for
+   * activations with few rows. It stores the weights of one output in blocks of `blockSize` inputs, with one scale for
+   * each block. If `bias` is true, the bias is added.
    */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims
     const parts = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))
     const inputs = [value, ...parts, '', '', ...(bias ? [this.tensor(`${name}.bias`)] : [])]
-    // The accuracy level 4 of ONNX Runtime means that the activations are quantised to 8 bits.
+    // With accuracy level 4, ONNX Runtime quantises the activations to 8 bits.
     const [bits, int8Activations] = [8, 4]
     return this.graph.add('com.microsoft.MatMulNBits', inputs, {
       K: blocks * blockSize,

@@ -1,7 +1,6 @@
 // Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
-// weights). They quantise activations to integers of up to 16 bits. ONNX Runtime computes the attention of the encoder
-// in 32-bit floats. For other products, ONNX Runtime quantises activations to 8 bits, and adds the parts of a sum in
-// several passes over the memory.
+// weights). They quantise activations to integers of up to 16 bits. ONNX Runtime uses 32-bit floats for the attention
+// of the encoder, and 8 bits for other products.
 
 import type { Layers } from './layers.ts'
 
@@ -72,8 +71,8 @@ export function ownAttention(layers: Layers, parts: string, mass: string): strin
 }
 
 /**
- * Adds the cross-attention of one layer of the decoder to the graph. Returns the mixed values of all heads, and the
- * shares: how much of its attention each token gives to each frame.
+ * Adds the cross-attention of one layer of the decoder to the graph. `mixed` has the mixed values of all heads.
+ * `shares` says how much of its attention each token gives to each frame.
  */
 export function ownCrossAttention(
   layers: Layers,

@@ -1,6 +1,6 @@
-// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/allowed.ts). The
-// input `allowed` says, for each row (window) of the batch, which tokens may follow the earlier tokens. The tokens that
-// may never be chosen are a constant of the graph.
+// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/allowed.ts). For
+// each row (window) of the batch, the input `allowed` says which tokens may follow. The tokens that may never be chosen
+// are a constant of the graph.
 
 import type { FloatLayers } from './float-layers.ts'
 
@@ -20,14 +20,12 @@ const forbidden = -1e30
 type Range = { from: number; to: number }
 
 /**
- * Converts the ranges of allowed token ids to the input `allowed` for one row of the batch. `text`, `end` and `times`
- * are the ranges of text tokens, of the end token and of timestamp tokens. An empty range allows no token. Returns four
- * numbers:
+ * Returns the four numbers of the input `allowed` for one row of the batch. `text`, `end` and `times` are the ranges of
+ * allowed text, end and timestamp tokens. An empty range allows no token. The numbers are:
  * 1. 0 if text tokens are allowed, otherwise `forbidden`.
  * 2. 0 if the end token is allowed, otherwise `forbidden`.
- * 3. The first allowed timestamp token.
- * 4. The last allowed timestamp token plus one.
- * In the third and the fourth number, timestamp tokens are counted from 0.
+ * 3. The first allowed timestamp token, counted from `firstTimestamp`.
+ * 4. The last allowed timestamp token plus one, counted from `firstTimestamp`.
  */
 export function allowedInput(
   { text, end, times }: Record<'text' | 'end' | 'times', Range>,
@@ -38,10 +36,10 @@ export function allowedInput(
 }
 
 /**
- * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` has four
- * numbers for each row, which say which tokens may be chosen (see `allowedInput`). The output `picked` has two numbers
- * for each row: the id of the chosen token, and the logarithm of its probability among the allowed tokens. If the
- * timestamp tokens together are more probable than any single other token, only they count as allowed.
+ * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` says which
+ * tokens may be chosen (see `allowedInput`). The output `picked` has the id of the chosen token, and the logarithm of
+ * its probability among the allowed tokens. If the timestamp tokens together are more probable than any other token,
+ * only they count as allowed.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers
@@ -61,8 +59,8 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
   const textOrStop = graph.add('Max', [textScore, stop])
   const highest = graph.add('Max', [textOrStop, times.score])
 
-  // All probabilities are relative to the most probable token, so no sum is too large for a float. For text tokens,
-  // score + penalty - highest is computed as score - (highest - penalty).
+  // All probabilities are relative to the most probable token, so no sum overflows. For text tokens, score + penalty -
+  // highest is computed as score - (highest - penalty).
   const textSum = sumOf(layers, allText.scores, graph.add('Sub', [highest, 'text penalty']))
   const timesSum = sumOf(layers, allTimes.scores, highest)
   const textOrStopSum = graph.add('Add', [textSum, graph.add('Exp', [graph.add('Sub', [stop, highest])])])
@@ -84,22 +82,22 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 }
 
 /**
- * The scores of text tokens, or of timestamp tokens: [rows, groups × size]. All groups have the same size, so they may
- * contain some tokens of another kind. These tokens are forbidden. `before` is the number of columns before the first
+ * The scores of text tokens or of timestamp tokens: [rows, groups × size]. All groups have the same size, so some
+ * columns belong to tokens of another kind, which are forbidden. `before` is the number of columns before the first
  * text or timestamp token.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 
 /**
  * The maximum number of tokens in a group. The CUDA provider finds the highest of at most 512 scores in one quick
- * kernel, with a block of threads for each group. With the operators ArgMax and ReduceMax, over all scores of a row, a
- * step of 8 rows of Whisper base took ten times as long on an H200: 8.8 ms instead of 0.84 ms.
+ * kernel. With ArgMax and ReduceMax over all scores of a row, a step of 8 rows of Whisper base took 8.8 ms instead of
+ * 0.84 ms on an H200.
  */
 const groupMax = 512
 
 /**
- * Divides `count` tokens into groups of equal size. The groups together may have places for more than `count` tokens,
- * but at most for `vocabulary` tokens.
+ * Divides `count` tokens into groups of equal size. All groups together may have more than `count` places, but at most
+ * `vocabulary` places.
  */
 function groupsOf(count: number, vocabulary: number): { groups: number; size: number } {
   let size = groupMax
@@ -127,7 +125,7 @@ function timeScores(
   const { groups, size } = groupsOf(vocabulary - firstTimestamp, vocabulary)
   const from = vocabulary - groups * size
   const before = firstTimestamp - from
-  // Timestamp tokens are counted from 0. So the other tokens among these columns have numbers below 0.
+  // Timestamp tokens are counted from 0, so the columns before them have numbers below 0.
   const numbers = Float32Array.from({ length: groups * size }, (_, at) => at - before)
   const all = graph.constant({ dims: [groups * size], data: numbers })
   const penalties = penaltiesOf(from, vocabulary, suppressed).fill(forbidden, 0, before)
@@ -148,8 +146,8 @@ function penaltiesOf(from: number, to: number, suppressed: ReadonlySet<number>):
 }
 
 /**
- * Adds operations that take the columns of `row` from the column `from` on, one for each of the `penalties`, and add
- * the penalties to them.
+ * Adds operations that take `penalties.length` columns of `row` from the column `from` on, and add the penalties to
+ * them.
  */
 function penalised(layers: FloatLayers, row: string, from: number, penalties: Float32Array): string {
   const { graph } = layers
@@ -159,8 +157,8 @@ function penalised(layers: FloatLayers, row: string, from: number, penalties: Fl
 }
 
 /**
- * Adds operations that find the highest score in each row, and its column: first in each group, then among these
- * highest scores of all groups.
+ * Adds operations that find the highest score in each row, and its column. They first search in each group, and then
+ * among the highest scores of the groups.
  */
 function bestOf(layers: FloatLayers, { scores, groups, size }: Scores): { index: string; score: string } {
   const { graph } = layers

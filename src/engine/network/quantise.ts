@@ -1,7 +1,6 @@
-// Quantises float matrices to 8 bits. The encoder and the decoder use different operations of ONNX Runtime: each uses
-// the operation that is fastest on a CPU for this part of the model. Each operation needs its own layout of a matrix.
-// In the encoder (operation MatMulIntegerToFloat), a matrix is inputs × outputs, with one scale for each output. In the
-// decoder (operation MatMulNBits), a matrix is outputs × inputs, with one scale for each block of 64 inputs.
+// Quantises float matrices to 8 bits. The encoder and the decoder use the operations of ONNX Runtime that are fastest
+// for them on a CPU. MatMulIntegerToFloat, in the encoder, reads inputs × outputs with one scale for each output.
+// MatMulNBits, in the decoder, reads outputs × inputs with one scale for each block of 64 inputs.
 
 import type { Draft } from './tensor-file.ts'
 

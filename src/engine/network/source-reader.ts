@@ -24,8 +24,7 @@ export class SourceReader {
   read(name: string): Float32Array {
     const read = this.source.get(name)
     if (!read) throw new Error(`the model has no ${name}`)
-    // The garbage collector does not run often enough by itself, because the memory of arrays is outside the garbage
-    // collector's heap. So the garbage collector is started here.
+    // The garbage collector runs too seldom by itself, because the memory of arrays is outside its heap.
     if (this.garbageBytes > limits.tensorGarbageBytesMax) {
       Bun.gc(true)
       this.garbageBytes = 0

@@ -1,5 +1,5 @@
-// Reads the float weights of a published Whisper model by name, from Hugging Face's safetensors file, or from the ONNX
-// files of onnx-community and optimum.
+// Reads the float weights of a published Whisper model by name. They are in Hugging Face's safetensors file, or in the
+// ONNX files of onnx-community and optimum.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

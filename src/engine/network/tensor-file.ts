@@ -1,5 +1,5 @@
-// Reads and writes files of named tensors in the safetensors format: the length of the header, the header as JSON, and
-// the bytes of the tensors. ONNX Runtime maps the file into memory, so several processes share this memory.
+// Reads and writes files of named tensors in the safetensors format: the length of the header, the JSON header, and the
+// bytes of the tensors. ONNX Runtime maps the file into memory, so several processes share this memory.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -16,8 +16,8 @@ const types = {
 
 export type Kind = keyof typeof types
 /**
- * A tensor that will be written to a file. `make` computes the content of the tensor only when the tensor is written,
- * so that the content of the whole model is never in memory at once.
+ * A tensor that will be written to a file. `make` computes the content only when the tensor is written, so the whole
+ * model is never in memory at once.
  */
 export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
 
@@ -69,8 +69,8 @@ export function headerOf(path: string): { header: Header; from: number } {
 }
 
 /**
- * Writes tensors to a file. Tensors with large elements, such as floats of 4 bytes, come first. The offset of each
- * tensor in the file is then a multiple of the size of its elements. Readers of the file require this.
+ * Writes tensors to a file. Tensors with large elements come first, so the offset of each tensor is a multiple of its
+ * element size. Readers of the file require such offsets.
  */
 export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
   const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)
