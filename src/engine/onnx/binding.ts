@@ -1,5 +1,5 @@
-// Runs models with inputs and outputs that stay in the memory of the device, such as a GPU. If a tensor is an input and
-// also an output of a run, the model updates the tensor in place.
+// Runs models with inputs and outputs that stay in the memory of the device, such as a GPU. A tensor that is both an
+// input and an output of a run is updated in place.
 
 import type { Pointer } from 'bun:ffi'
 import { cString, pointerFrom } from './pointers.ts'

@@ -1,6 +1,6 @@
 // Finds out whether ONNX Runtime adds products of bytes exactly on this CPU. An x86 CPU without VNNI instructions
-// multiplies unsigned bytes by signed bytes in pairs, and limits the sum of each pair to 16 bits (-32,768 to 32,767).
-// Two products of 255 and 127 have the sum 64,770, so such a CPU returns 32,767 for this pair.
+// limits the sum of two products to 16 bits (-32,768 to 32,767). Two products of 255 and 127 have the sum 64,770, but
+// such a CPU returns 32,767.
 
 import { Graph } from './graph.ts'
 import { createSession } from './opened-session.ts'
@@ -12,8 +12,8 @@ const known = new WeakMap<Runtime, boolean>()
 
 /**
  * Returns true if products of unsigned and signed bytes are added exactly. The first call runs a product whose sum is
- * too large for 16 bits. Both factors are inputs of the model, because ONNX Runtime can avoid the problem for constant
- * weights (see `exactBytesKey`).
+ * too large for 16 bits. Both factors are inputs of the model, because constant weights can avoid the limit (see
+ * `exactBytesKey`).
  */
 export function addsBytesExactly(runtime: Runtime): boolean {
   const exact = known.get(runtime) ?? productOf(runtime, 255, 127) === 4 * 255 * 127

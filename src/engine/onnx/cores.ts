@@ -9,9 +9,9 @@ export function allowedCores(): number {
 }
 
 /**
- * Returns the number of cores that the file cpu.max of the cgroup allows. `line` is the content of this file: a CPU
- * time and a period. The result is their quotient, rounded down, but at least 1: 2 for `200000 100000`. The result is
- * infinity if there is no limit, as in `max 100000`, or if `line` is empty.
+ * Returns the number of cores that the file cpu.max of the cgroup allows. `line` is the content of this file, a CPU
+ * time and a period: `200000 100000` allows 2 cores. The number is rounded down, but is at least 1. It is infinity if
+ * there is no limit (`max 100000`), or if `line` is empty.
  */
 export function quotaOf(line: string): number {
   const [quota, period] = line.trim().split(/\s+/).map(Number)

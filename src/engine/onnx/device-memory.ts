@@ -10,9 +10,8 @@ import { Tensor, valueAt } from './tensor.ts'
 export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
 
 /**
- * Allocates tensors in the memory of the device on which a session runs. The method `shared` allocates a tensor that
- * the host also reads and writes. On a GPU, such a tensor is in pinned memory of the host, which the GPU reads over the
- * bus without a copy.
+ * Allocates tensors in the memory of the device on which a session runs. `shared` allocates a tensor that the host also
+ * reads and writes. On a GPU, such a tensor is in pinned memory of the host, which the GPU reads without a copy.
  */
 export class DeviceMemory {
   private readonly own: Area

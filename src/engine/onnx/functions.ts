@@ -1,14 +1,14 @@
 // The functions of ONNX Runtime's C API that the engine needs. The library has an array of function pointers. New
-// versions only add functions at the end of this array, so the index of a function never changes.
+// versions add functions only at its end, so an index never changes.
 
 import { linkSymbols, type Pointer, read } from 'bun:ffi'
 import { textAt } from './pointers.ts'
 import { reasonIn } from './status-text.ts'
 
 /**
- * The functions of ONNX Runtime that return a status, which is null or a pointer to an error. For each function: its
- * index in ONNX Runtime's array of function pointers, and the types of its arguments. `p` is a pointer, `n` is a size,
- * and `i` is an int.
+ * The functions of ONNX Runtime that return a status, which is null or a pointer to an error. An entry has the index in
+ * ONNX Runtime's array of function pointers, and the types of the arguments. `p` is a pointer, `n` is a size, and `i`
+ * is an int.
  */
 export const table = {
   CreateSession: [7, 'pppp'],

@@ -3,9 +3,8 @@
 import { readdirSync } from 'node:fs'
 
 /**
- * Returns the NVIDIA GPUs that this process may use. Each of the returned texts is a value of CUDA_VISIBLE_DEVICES that
- * lets CUDA use this GPU only. `chosen` is the value of this variable for the whole process, or null if it is not set.
- * `devices` is the folder of the device files.
+ * Returns the NVIDIA GPUs that this process may use, each as a value of CUDA_VISIBLE_DEVICES. `chosen` is the value of
+ * this variable for the whole process, or null if it is not set. `devices` is the folder of the device files.
  */
 export function nvidiaGpus(
   chosen: string | null = process.env.CUDA_VISIBLE_DEVICES ?? null,

@@ -22,8 +22,8 @@ export class Graph {
   private count = 0
 
   /**
-   * Makes an empty graph. All names that the graph generates begin with `prefix`. A graph that is a branch of an `If`
-   * operation needs a prefix of its own, so that its names differ from the names in other graphs.
+   * Makes an empty graph. All names that the graph generates begin with `prefix`. A branch of an `If` operation needs
+   * its own prefix, because its names must differ from those of other graphs.
    */
   constructor(private readonly prefix = '') {}
 
@@ -71,9 +71,9 @@ export class Graph {
   }
 
   /**
-   * Adds an operation to the graph and returns the name of its first output. If an operation exists only in ONNX
-   * Runtime, its type begins with `com.microsoft.`. The type of one of steno's own operations begins with `steno.`. An
-   * empty text in `inputs` or `outputs` means that this input or output is not used. `name` is only a label.
+   * Adds an operation to the graph and returns the name of its first output. `com.microsoft.` begins the types that
+   * exist only in ONNX Runtime, and `steno.` begins steno's own types. An empty text in `inputs` or `outputs` means
+   * that the input or output is not used. `name` is only a label.
    */
   add(
     operation: string,

@@ -1,6 +1,5 @@
-// Finds native libraries, the voice detection model and a recorded clip. These files are in the project folder, or in
-// the folder into which the built program unpacks the files that it contains. The CUDA provider has a folder of its
-// own.
+// Finds native libraries, the voice detection model and a recorded clip. They are in the project folder, or in the
+// folder into which the built program unpacks its files. The CUDA provider has a folder of its own.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -10,8 +9,8 @@ import { findCacheDir, findCarried, hasSameCache, nativeHome } from '../../base/
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
 /**
- * Returns the path of ONNX Runtime's shared library: the copy in the folder of the CUDA provider if this provider is
- * installed, or else the library that steno contains.
+ * Returns the path of ONNX Runtime's shared library. If the CUDA provider is installed, this is the copy in the folder
+ * of the provider.
  */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()
@@ -25,8 +24,8 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider, which need not exist. If the provider was installed only before there was a
- * data folder, it is in the user's cache folder.
+ * Returns the folder of the CUDA provider, which need not exist. A provider that was installed before there was a data
+ * folder is in the user's cache folder.
  */
 export function cudaFolder(): string {
   const [own, cache] = [cudaFolderIn(nativeHome()), findCacheDir()]
@@ -36,9 +35,8 @@ export function cudaFolder(): string {
 }
 
 /**
- * Returns the folder into which the CUDA provider is installed. The name of the folder contains the version of ONNX
- * Runtime, because the provider must have the same version as ONNX Runtime. A new version of steno with the same ONNX
- * Runtime uses the same folder.
+ * Returns the folder into which the CUDA provider is installed. Its name contains the version of ONNX Runtime, because
+ * the provider must have the same version.
  */
 export function newCudaFolder(): string {
   return cudaFolderIn(nativeHome())

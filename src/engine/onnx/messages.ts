@@ -7,14 +7,11 @@ export type Constant = {
   dims: readonly number[]
   data: Float32Array | Float16Array | BigInt64Array | Int8Array | Uint8Array
 }
-/**
- * A constant whose content is in the external file `file`. The content begins at the offset `from`, and its length is
- * `bytes` bytes.
- */
+/** A constant whose content is in the external file `file`: `bytes` bytes from the offset `from`. */
 export type Stored = { type: ElementType; dims: readonly number[]; file: string; from: number; bytes: number }
 /**
- * An attribute of an operation. A `Branch` is a nested graph, such as one of the two branches of an `If` operation. The
- * operations in a nested graph can also use the values of the graph around it.
+ * An attribute of an operation. A `Branch` is a nested graph, such as a branch of an `If` operation. Its operations can
+ * also use the values of the outer graph.
  */
 export type Attribute = number | readonly number[] | string | { float: number } | Branch
 type Branch = { body(): Uint8Array }
@@ -65,8 +62,8 @@ function attribute(name: string, value: Attribute): Uint8Array {
 }
 
 /**
- * Returns the bytes of a constant (a TensorProto of ONNX) in several pieces. The bytes of `data` are one of the pieces.
- * They are not copied, because a copy of a large constant takes long.
+ * Returns the bytes of a constant (a TensorProto of ONNX) in several pieces. The bytes of `data` are not copied,
+ * because a copy of a large constant takes long.
  */
 export function tensor(name: string, dims: readonly number[], data: Constant['data']): Uint8Array[] {
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)

@@ -62,8 +62,8 @@ export class Session {
 
   /**
    * Returns a function that runs the model twice at the same time, each time on one thread. Two such runs take less CPU
-   * time than two runs one after the other, because no thread waits for another thread at the end of each operation.
-   * Returns null if the runtime does not have exactly two threads, or if the system is not Linux.
+   * time, because no thread waits for another thread at the end of each operation. Returns null if the runtime does not
+   * have exactly two threads, or if the system is not Linux.
    */
   runTwo<const Outputs extends readonly string[]>(
     inputNames: readonly string[],
@@ -72,8 +72,8 @@ export class Session {
     const { runtime, pointer } = this
     if (!canRunTwo(runtime)) return null
     const run = this.run(inputNames, outputNames)
-    // One of the two runs is on another thread (`startRun`), where ONNX Runtime uses these arrays. The function that is
-    // returned below refers to them, so the garbage collector does not free them.
+    // ONNX Runtime uses these arrays on another thread (see `startRun`). The function that is returned below refers to
+    // them, so the garbage collector does not free them.
     const names = { inputNames: cStrings(inputNames), outputNames: cStrings(outputNames) }
     const inputs = new BigUint64Array(inputNames.length)
     const outputs = new BigUint64Array(outputNames.length)
@@ -135,7 +135,7 @@ function waitAfter<Result>(run: () => Result, wait: () => void): Result {
 
 /**
  * Opens a model. `model` is the path of its file, or its bytes. `options` are options of ONNX Runtime. `weights` are
- * the constants of the model that are not in its bytes.
+ * the constants that are not in the bytes of the model.
  */
 export function createSession(
   runtime: Runtime,

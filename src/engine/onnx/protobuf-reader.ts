@@ -27,8 +27,8 @@ export function numbersOf(message: Uint8Array, wanted: number): number[] {
 }
 
 /**
- * Calls `visit` for each field of the protobuf message, with the number and the value of the field, and with all bytes
- * of the field. These bytes begin with the key (the field number and the wire type).
+ * Calls `visit` for each field of the message, with its number, its value and all its bytes. These bytes begin with the
+ * key (the field number and the wire type).
  */
 export function walk(
   message: Uint8Array,

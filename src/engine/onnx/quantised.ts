@@ -1,5 +1,5 @@
-// Opens the ONNX files of framewise models, whose weights may have 8 bits. There are two kinds of these models: CTC
-// (connectionist temporal classification) and TDT (token-and-duration transducer).
+// Opens the ONNX files of framewise models, whose weights may have 8 bits. They are CTC (connectionist temporal
+// classification) or TDT (token-and-duration transducer) models.
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -9,9 +9,9 @@ import { type Device, openSession, type Session } from './session.ts'
 import { withSignedWeights } from './signed-weights.ts'
 
 /**
- * Opens the model in the file `path`. If it is an `.int8.onnx` file with weights of unsigned bytes, and it runs on an
- * x86 CPU that adds byte products exactly, the weights are first changed to signed bytes. Such a CPU has VNNI
- * instructions, which multiply unsigned bytes by signed bytes, so ONNX Runtime then needs half the time.
+ * Opens the model in the file `path`. If an x86 CPU adds byte products exactly, the unsigned weights of an `.int8.onnx`
+ * file are first changed to signed bytes. The VNNI instructions of such a CPU multiply unsigned by signed bytes, so
+ * ONNX Runtime then needs half the time.
  */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   const hasBytes = device === 'cpu' && path.endsWith('.int8.onnx')

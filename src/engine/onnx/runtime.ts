@@ -26,8 +26,8 @@ export type Runtime = Checked &
 let poolThreads: number | null = null
 
 /**
- * Loads the shared library and starts ONNX Runtime with one pool of `threads` threads, which all sessions share. ONNX
- * Runtime makes only one pool in a process, and ignores another number of threads later. So another number is refused.
+ * Loads the shared library and starts ONNX Runtime with one pool of `threads` threads, which all sessions share. Throws
+ * an error if the pool already has another number of threads, because ONNX Runtime would ignore the new number.
  */
 export function openRuntime(library: string, threads: number): Runtime {
   if (poolThreads !== null && poolThreads !== threads)
@@ -69,16 +69,16 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // This machine lacks the C++ libraries that ONNX Runtime needs. So the C++ libraries that the program contains are
-    // loaded first. The dynamic linker then uses these libraries.
+    // This machine lacks the C++ libraries that ONNX Runtime needs. The dynamic linker uses the libraries that the
+    // program contains if they are loaded first.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }
 }
 
 /**
- * Disables the telemetry of ONNX Runtime on Linux. The telemetry writes a device id into the home folder and collects
- * events for Microsoft. Native code does not see changes of process.env, so the variable is set with setenv.
+ * Disables the telemetry of ONNX Runtime, which writes a device id into the home folder and collects events for
+ * Microsoft. Native code does not see changes of process.env, so the variable is set with setenv.
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return

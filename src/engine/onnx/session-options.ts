@@ -9,10 +9,8 @@ import { type Tensor, tensor } from './tensor.ts'
 
 export const constantsKey = 'session.model_external_initializers_file_folder_path'
 /**
- * A setting with which ONNX Runtime converts signed 8-bit weights to unsigned ones when it opens a model. It is for a
- * CPU that does not add byte products exactly (see byte-products.ts), because the products of two unsigned bytes are
- * exact on every CPU. ONNX Runtime 1.30 converts the weights on an x86 CPU with VNNI instructions too, where the
- * products of two unsigned bytes take twice the time.
+ * The setting with which ONNX Runtime converts signed 8-bit weights to unsigned ones. Products of two unsigned bytes
+ * are exact on every CPU. But on an x86 CPU with VNNI instructions, they take twice the time in ONNX Runtime 1.30.
  */
 export const exactBytesKey = 'session.x64quantprecision'
 
@@ -20,14 +18,11 @@ export const exactBytesKey = 'session.x64quantprecision'
 export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes: Uint8Array }
 
 export type SessionOptions = {
-  /**
-   * If true, CUDA records the GPU kernels of a run, and replays them in later runs with the same value of the run
-   * option `gpu_graph_id`.
-   */
+  /** If true, CUDA records the GPU kernels of a run, and replays them in later runs with the same `gpu_graph_id`. */
   cudaGraphs?: boolean
   /**
-   * If true, a run on a CPU uses only the thread that calls it. If false or missing, it also uses the threads that all
-   * inference sessions of this process share.
+   * If true, a run on a CPU uses only the thread that calls it. Otherwise it also uses the threads that all sessions of
+   * this process share.
    */
   singleThreaded?: boolean
   /** The domain of steno's own operations, for a model that has some of them (see operators.ts). */
@@ -52,8 +47,8 @@ export function weightTensors(
 }
 
 /**
- * Copies the bytes if their address is not a multiple of 64, because operations of ONNX Runtime on a CPU require such
- * an address. A copy of 1 KB or more has such an address. A smaller copy may have another address.
+ * Copies the bytes if their address is not a multiple of 64, which operations of ONNX Runtime on a CPU require. A copy
+ * of less than 1 KB may still have another address.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()
@@ -61,8 +56,8 @@ function aligned(bytes: Uint8Array): Uint8Array {
 
 export function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
-  // By default, the CUDA provider tries every algorithm for each convolution, and doubles its memory each time it needs
-  // more memory. The first two options prevent this.
+  // The first two options change defaults of the CUDA provider. By default, it tries every algorithm for each
+  // convolution, and doubles its memory each time it needs more.
   const wanted = {
     cudnn_conv_algo_search: 'HEURISTIC',
     arena_extend_strategy: 'kSameAsRequested',

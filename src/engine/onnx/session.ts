@@ -23,9 +23,8 @@ export function openSession(
   model: string | Uint8Array,
   device: Device = 'cpu',
   /**
-   * The source of the constants (such as weights) whose content is not in the bytes of `model`. A string is the path of
-   * the folder with their files. A map has their content by name. Null if there are no such constants. Also null if
-   * `model` is a path, because ONNX Runtime then finds the files itself.
+   * The constants (such as weights) whose content is not in the bytes of `model`: the folder with their files, or their
+   * content by name. Null if there are none. Also null if `model` is a path, because ONNX Runtime then finds the files.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
   { cudaGraphs = false, singleThreaded = false, operators = null }: SessionOptions = {},

@@ -1,7 +1,6 @@
 // Changes weight matrices from unsigned to signed bytes. The VNNI instructions of a CPU multiply unsigned activations
-// by signed weights. For unsigned weights, ONNX Runtime needs twice the time. So 128 is subtracted from the weights and
-// from their zero points. The difference between a weight and its zero point stays the same, so the products are
-// exactly the same.
+// by signed weights, so unsigned weights take twice the time. 128 is subtracted from the weights and from their zero
+// points, so the products stay exactly the same.
 
 import { elements } from './elements.ts'
 import { fieldHeader, number } from './protobuf.ts'
@@ -14,15 +13,15 @@ const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9
 const shift = 128
 
 /**
- * Consecutive bytes of the model that `withSignedWeights` returns. If `flips` is true, these bytes are unsigned weights
- * or zero points, which must become signed. All other bytes are only copied.
+ * Consecutive bytes of the changed model. If `flips` is true, they are unsigned weights or zero points, which must
+ * become signed.
  */
 type Part = { bytes: Uint8Array; flips: boolean }
 
 /**
- * Changes the weights of a model to signed bytes. The result is written over the memory of `model`, because a copy of a
- * large model would need hundreds of megabytes. No field of the file becomes longer, so a write never reaches bytes
- * that are read later. Returns `model` unchanged if its weights cannot be changed.
+ * Changes the weights of a model to signed bytes, in the memory of `model`. A copy of a large model would need hundreds
+ * of megabytes. No field becomes longer, so a write never reaches bytes that are read later. Returns `model` unchanged
+ * if its weights cannot be changed.
  */
 export function withSignedWeights(model: Uint8Array): Uint8Array {
   const names = unsignedNames(model)
@@ -66,10 +65,9 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Divides an ONNX tensor of unsigned bytes into parts. A part with `flips: true` contains the numbers of the tensor,
- * and the caller changes them to signed bytes. The other parts contain the other fields. The data type, which is one of
- * these fields, is already changed to signed bytes. If the model file has the numbers as a list of integers, the list
- * is first converted to bytes.
+ * Divides an ONNX tensor of unsigned bytes into parts. A part with `flips: true` has the numbers of the tensor, which
+ * the caller changes to signed bytes. The other parts have the other fields, with the data type already changed.
+ * Numbers that are stored as a list of integers are converted to bytes.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

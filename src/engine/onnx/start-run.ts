@@ -14,10 +14,9 @@ export type RunArguments = {
 }
 
 /**
- * Returns true if two runs may be started at the same time: if the runtime has two threads, and the system is Linux.
- * Each run then has one thread. With more threads, ONNX Runtime would divide each operation among several threads, and
- * these threads would wait for each other at the end of the operation. `startRun` works only on Linux, because it uses
- * a semaphore of the GNU C library.
+ * Returns true if two runs may be started at the same time: on Linux, with two threads, one for each run. With more
+ * threads, ONNX Runtime would divide each operation, and threads would wait for each other. `startRun` works only on
+ * Linux, because it uses a semaphore of the GNU C library.
  */
 export function canRunTwo({ threads }: Runtime): boolean {
   return threads === 2 && process.platform === 'linux'
@@ -25,8 +24,8 @@ export function canRunTwo({ threads }: Runtime): boolean {
 
 /**
  * Starts a run on a thread of ONNX Runtime. Returns a function that blocks the calling thread until the run has ended.
- * The caller must call the returned function before the next call of `startRun`. Until the run has ended, the caller
- * must keep the input tensors and the arrays of `RunArguments` in memory.
+ * Call this function before the next call of `startRun`. Keep the input tensors and the arrays of `RunArguments` in
+ * memory until the run has ended.
  */
 export function startRun(
   runtime: Runtime,
@@ -51,8 +50,8 @@ export function startRun(
 }
 
 /**
- * A semaphore of the C library at `address`, in the bytes of `memory`. When a run has ended, ONNX Runtime calls the C
- * function `send` with this address. This call ends `wait`.
+ * A semaphore of the C library at `address`, in the bytes of `memory`. At the end of a run, ONNX Runtime calls the C
+ * function `send` with this address, which ends `wait`.
  */
 type EndSignal = { send: Pointer; address: Pointer; memory: Uint8Array; wait(): void }
 

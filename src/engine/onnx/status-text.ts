@@ -1,5 +1,5 @@
-// Shortens the error messages of ONNX Runtime. Some of them begin with the place in its C++ source, and with the
-// signature of a function that is longer than the reason of the error.
+// Shortens the error messages of ONNX Runtime. Some messages begin with a place in its C++ source and a long function
+// signature.
 
 /** The part of a message that says why a call of CUDA or of one of its libraries failed. */
 const cudaFailure = /\b(?:CUDA|CUDNN|CUBLAS|CURAND|CUFFT) failure \d+: [^;\n]+/

@@ -101,8 +101,8 @@ export function valueAt(
 }
 
 /**
- * Returns the element type and the dimensions of a tensor, or of an input or output of a model, from ONNX Runtime's
- * description `info`. If `owned` is true, `info` is released. A dimension of -1 can have any size.
+ * Returns the element type and the dimensions of a tensor, or of an input or output of a model. `info` is ONNX
+ * Runtime's description. If `owned` is true, it is released. A dimension of -1 can have any size.
  */
 export function describe(
   runtime: Runtime,

@@ -7,10 +7,10 @@ import { type Operation, readModel } from './weights.ts'
 const inputs = { matrix: 1, zero: 3 } as const
 
 /**
- * Returns the names of the unsigned weight matrices and of their zero points. The result is empty if these constants
- * cannot all be made signed. There are three such cases: a matrix is unsigned and its zero point is not, or the
- * reverse; the model has the content of a matrix in another file or as a list of integers; an operation other than
- * MatMulInteger reads one of the constants.
+ * Returns the names of the unsigned weight matrices and of their zero points. The result is empty in three cases:
+ * - Only one of a matrix and its zero point is unsigned.
+ * - The content of a matrix is in another file, or is a list of integers.
+ * - Another operation than MatMulInteger reads one of these constants.
  */
 export function unsignedNames(model: Uint8Array): Set<string> {
   const { constants, operations } = readModel(model)

@@ -6,8 +6,8 @@ import { fieldsOf, numbersOf, text } from './protobuf-reader.ts'
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
 /**
- * A constant as the model stores it. Its content is in `bytes`, or in an external file at the place `stored`. Both are
- * null if the content is a list of numbers.
+ * A constant as the model stores it. Its content is in `bytes`, or in an external file (`stored`). Both are null if the
+ * content is a list of numbers.
  */
 export type RawConstant = {
   type: number
@@ -19,8 +19,8 @@ export type Operation = { name: string; kind: string; inputs: string[]; outputs:
 export type Model = { constants: Map<string, RawConstant>; operations: Operation[] }
 
 /**
- * Returns all constants and operations of a model, also those in branches of the graph. The `bytes` of a constant are
- * not copied: they are a part of the memory of `model`.
+ * Returns all constants and operations of a model, also those in branches of the graph. The `bytes` of a constant are a
+ * part of the memory of `model`.
  */
 export function readModel(model: Uint8Array): Model {
   const operations: Operation[] = []
