@@ -1,26 +1,21 @@
-// Computes the clustering threshold for one recording from the scatter, which is the distance between embeddings of one
-// voice in this recording.
+// Computes the clustering threshold for one recording from the scatter, the distance between embeddings of one voice.
 
 import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * The scatter of a usual recording, `distance`, and its weight. The scatter is the distance between two embeddings of
- * one voice. In each recording, N such distances are measured. The scatter of the recording is the weighted mean of
- * their median, with the weight N, and of `distance`, with the weight `weight`.
+ * `distance` is the usual distance between two embeddings of one voice (the scatter). In the mean, it counts as much as
+ * `weight` distances that are measured in the recording.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
-/**
- * The limits of the clustering threshold, `low` and `high`. Between these limits, the threshold is `multiple` times the
- * scatter of the recording, which says how far apart the embeddings of one voice are.
- */
+/** The clustering threshold is `multiple` times the scatter of the recording, but at least `low` and at most `high`. */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**
- * Returns the clustering threshold for this recording. It depends on the median distance between the embeddings of two
- * neighbouring pieces of at least `formingSeconds` that probably have the same voice. (A piece is a span in which only
- * one voice speaks.) This distance shows how much the embeddings of one voice differ in this recording.
+ * Returns the clustering threshold for this recording. It depends on the median distance between the embeddings of
+ * neighbouring pieces that probably have the same voice. A piece is a span in which one voice speaks alone. Pieces
+ * shorter than `formingSeconds` are left out.
  */
 export function adaptedThreshold(pieces: readonly EmbeddedPiece[]): number {
   const distances: number[] = []

@@ -1,14 +1,12 @@
-// Agglomerative clustering of voice embeddings with average linkage. The embeddings are clustered in blocks of
-// `blockSize`, and then the clusters of all blocks are clustered. So ten hours of sound need no matrix of all
-// distances.
+// Agglomerative clustering of voice embeddings with average linkage. First the embeddings in each block of `blockSize`
+// are clustered, and then the clusters of all blocks. So ten hours of sound need no matrix of all distances.
 
 import { type Cluster, Linkage } from './linkage.ts'
 
 /**
- * The embedding of one piece (a span in which one voice speaks alone) as a unit vector. `weight` says how much the
- * piece counts. It is usually the length of the piece in seconds. VBx (a clustering method) expects one embedding for
- * each short span of fixed length. For VBx, `weight` is the number of embeddings that a piece of this length would
- * have.
+ * The embedding of one piece (a span in which one voice speaks alone) as a unit vector. `weight` is usually the length
+ * of the piece in seconds. For VBx, a clustering method with short spans of fixed length, `weight` is the number of
+ * these spans in the piece.
  */
 export type Weighted = { vector: Float32Array; weight: number }
 
@@ -16,9 +14,8 @@ export type Weighted = { vector: Float32Array; weight: number }
 const blockSize = 1200
 
 /**
- * Merges embeddings into clusters, block by block. If there are many embeddings, this takes several rounds. Only
- * clusters with a distance below `limit` are merged. Returns at most `blockSize` clusters: if more clusters remain, the
- * smallest are dropped.
+ * Merges embeddings into clusters, block by block, in several rounds if there are many. Only clusters with a distance
+ * below `limit` are merged. Returns at most `blockSize` clusters: if more clusters remain, the smallest are dropped.
  */
 export function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({
@@ -29,8 +26,8 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // If more than 70 % of the clusters remain after a round over all blocks, most of them are outliers, and another
-    // round would merge few of them. So only the largest clusters are kept. A small cluster is never a voice.
+    // If more than 70 % of the clusters remain after a round, most are outliers, and another round would merge few of
+    // them. So only the largest clusters are kept. A small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }
@@ -38,10 +35,8 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
 }
 
 /**
- * Merges the two closest clusters again and again, until all distances are at least `limit`. If there are more than
- * `blockSize` embeddings, they are divided into blocks, and clusters are first merged only inside their block. Then the
- * remaining clusters of all blocks are merged together. If the blocks leave too many clusters, the smallest clusters
- * are dropped.
+ * Merges the two closest clusters again and again, until all distances are at least `limit`. More than `blockSize`
+ * embeddings are first merged in blocks. If too many clusters then remain, the smallest are dropped.
  */
 export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   return agglomerate(clusterBlocks(embeddings, limit), limit)

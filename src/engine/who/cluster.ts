@@ -16,16 +16,13 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if the distance between them is less than `mergeBelow`. The distance is first corrected
-   * for the differences between embeddings of the same voice, and the limit is higher for a voice with little speech
-   * (see merge-voices.ts). If `mergeBelow` is null, or if the caller gave the number of voices, no voices are merged by
-   * this rule.
+   * Two voices become one voice if their corrected distance is less than `mergeBelow` (see merge-voices.ts). Null if no
+   * voices become one by this rule. The rule is not used if the caller gave the number of voices.
    */
   mergeBelow: number | null
   /**
-   * A cluster with less speech than this, in seconds, is not a voice. In a recording with little speech, this minimum
-   * is lowered to a fifth of all speech, but not below half of `weightMin`. If no cluster has enough speech, the
-   * largest cluster is a voice.
+   * A cluster with less speech than this, in seconds, is not a voice. With little speech, the minimum is a fifth of all
+   * speech, but at least half of `weightMin`. If no cluster has enough speech, the largest cluster is a voice.
    */
   weightMin: number
   /** The number of voices that the caller expects. Null if the caller gave no number. */
@@ -33,8 +30,8 @@ export type ClusterOptions = {
 }
 
 /**
- * If the caller gave the number of voices, `threshold` may be multiplied by a factor from `low` to `high`, so that this
- * number of voices is found.
+ * The smallest and the largest factor for `threshold`, if the caller gave the number of voices. The factor is chosen so
+ * that this number is found.
  */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
@@ -66,12 +63,10 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // This function chooses the clusters whose number of voices is nearest to `expected`. It is called before each
-    // merge and at the end. `reached` is the largest distance of the merges so far, and `next` is the distance of the
-    // next merge. A threshold between `reached` and `next` would give the clusters that exist now. `factor` says how
-    // far `threshold` is from this range. It is 1 if `threshold` is in the range. Otherwise it is larger than 1: it is
-    // the number by which `threshold` must be multiplied or divided to reach the range. If two results are equally near
-    // to `expected`, the result with the lower `factor` is chosen.
+    // Called before each merge and at the end. Keeps the clusters whose number of voices is nearest to `expected`.
+    // `reached` is the largest distance of the merges so far, and `next` is the distance of the next merge. A threshold
+    // between `reached` and `next` gives the clusters that exist now. `factor` says how far `threshold` is from this
+    // range: 1 in the range, more outside it. Of equally near results, the one with the lowest `factor` is kept.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

@@ -1,7 +1,6 @@
-// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view,
-// which is ten seconds of sound. Views overlap. The recording is cut into pieces in which one voice speaks alone. Each
-// piece of about 0.25 s or more gets an embedding. At the end, the embeddings are clustered, and each cluster with
-// enough speech is a speaker.
+// Diarization: finds who speaks when. The segmentation model finds the voices in overlapping views of ten seconds. The
+// recording is cut into pieces in which one voice speaks alone. Each piece of about 0.25 s or more gets an embedding.
+// At the end, the embeddings are clustered, and each cluster with enough speech is a speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import type { VoiceReading } from '../hear/voice-network.ts'
@@ -19,17 +18,13 @@ import { frameCentre, frameStep, viewFrames, viewSamples } from './views.ts'
 import { type PlacedSpan, VoiceCounts } from './voice-counts.ts'
 import type { Voices } from './voices.ts'
 
-/**
- * The segmentation model reads the sound in overlapping views of ten seconds. This is the number of frames from the
- * start of one view to the start of the next view: 0.996 s. Each view starts at the start of a frame.
- */
+/** The number of frames from the start of one view (ten seconds of sound) to the start of the next view: 0.996 s. */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
 /** The number of views (ten seconds of sound each) that the segmentation model processes in one call. */
 const batchViews = 12
 /**
- * The number of frames in a block, which is about a minute of sound. The embeddings of all pieces in a block are
- * computed together. A piece is a span in which one voice speaks alone.
+ * The number of frames in a block, which is about a minute of sound. The embeddings of a block are computed together.
  */
 const blockFrames = 60 * stepFrames
 
@@ -68,9 +63,8 @@ export class Diarization {
     while (pending.length - at >= needed) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
-      // The embeddings of a block (about a minute of sound) are computed when the next block has arrived too, or when
-      // the recording has ended. The built-in voice encoder measures the noise in the sound and subtracts it, and this
-      // measurement is better in two blocks than in one.
+      // A block is embedded when the next block has arrived too, or at the end of the recording. The built-in voice
+      // encoder subtracts the noise, and measures it better in two blocks than in one.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
@@ -79,16 +73,16 @@ export class Diarization {
   }
 
   /**
-   * True if this diarization uses voice readings: how many voices speak in each moment, and vectors that represent
-   * these voices. They come from the speech model, which also recognises the words.
+   * True if this diarization uses the voice readings of the speech model: how many voices speak in each moment, and
+   * vectors that represent these voices.
    */
   get usesVoiceReadings(): boolean {
     return this.voices.usesVoiceReadings
   }
 
   /**
-   * Adds the voice reading of one window, which is up to 30 s of sound. A window is made of spans of the recording:
-   * `placed` has these spans, and the sample of the window at which each span begins.
+   * Adds the voice reading of one window of up to 30 s of sound. `placed` has the spans of the recording that form the
+   * window, and the start of each span in the window.
    */
   addVoiceReading(placed: readonly PlacedSpan[], { counts, embeddings, width }: VoiceReading): void {
     this.voiceCounts.add(placed, counts)
@@ -141,8 +135,8 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // The last view (ten seconds of sound) ends after the end of the recording, so the end of this view is silence.
-      // Voices that the segmentation model finds in this silence are ignored.
+      // The last view (ten seconds) ends after the recording, so its end is silence. Voices that the segmentation model
+      // finds there are ignored.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
@@ -150,11 +144,10 @@ export class Diarization {
   }
 
   /**
-   * Computes the embeddings of the next block of the recording, from frame `blockFrame` to frame `end`. Each piece, a
-   * span in which one voice speaks alone, gets at most one embedding. A piece that ends after `end` belongs to the
-   * following block. So the following block begins after the last embedded piece, and `blockFrame` is set to this
-   * frame. If no piece was embedded, the following block begins at `end`, or at the start of a piece that begins before
-   * `end`. The segmentation model has read the recording up to frame `to`, which is `end` or later.
+   * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. A piece is a span in which one voice
+   * speaks alone. A piece that ends after `end` belongs to the next block, so `blockFrame` is set to the end of the
+   * last embedded piece. If no piece was embedded, `blockFrame` is set to `end`, or to the start of an earlier piece.
+   * The segmentation model has read the recording up to frame `to`, which is `end` or later.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

@@ -8,26 +8,23 @@ import { secondsOf, startOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum length, in seconds, of a piece that takes part in the clustering. A piece is a span in which one voice
- * speaks alone. Each shorter piece with an embedding gets the most similar speaker after the clustering. If fewer than
- * two pieces are long enough, all pieces with an embedding are clustered.
+ * The minimum length, in seconds, of a piece that takes part in the clustering. After the clustering, a shorter piece
+ * gets the most similar speaker. If fewer than two pieces are long enough, all pieces with an embedding are clustered.
  */
 export const formingSeconds = 0.8
 /** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
 const embeddedSeconds = 0.25
 
 /**
- * A piece of the recording, in which one voice speaks alone, with the embedding `vector` of this voice. `vector` is
- * null if the piece has no embedding, for example because it is too short.
+ * A piece of the recording, in which one voice speaks alone, with the embedding `vector` of this voice. For example,
+ * `vector` is null if the piece is too short.
  */
 export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
 /**
- * Computes the embeddings of `pieces`. A piece is a span of the recording in which one voice speaks alone. A piece that
- * is too short gets no embedding.
- *
- * `rows` has the feature frames of a part of the recording that contains all these pieces. `first` is the number of the
- * first of these feature frames, counted from the start of the recording.
+ * Computes the embeddings of `pieces`, which are spans in which one voice speaks alone. A piece that is too short gets
+ * no embedding. `rows` are feature frames of a part of the recording that contains all pieces. `first` is the number of
+ * the first of these frames, counted from the start of the recording.
  */
 export function embedPieces(
   pieces: readonly VoicePiece[],

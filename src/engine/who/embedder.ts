@@ -4,8 +4,8 @@ export type Embedder = {
   /** The number of values in one feature frame. A feature frame begins every 10 ms. */
   width: number
   /**
-   * The minimum number of feature values for each part that is passed to `embed`, because the model was not trained on
-   * shorter sound. If a part has fewer values, the caller repeats the values of this part. 0 means no minimum.
+   * The minimum number of feature values of each part, because the model was not trained on shorter sound. The caller
+   * of `embed` repeats the values of a shorter part. 0 means no minimum.
    */
   sizeMin: number
   /** The index of the sample in the middle of the first feature frame. */
@@ -14,13 +14,12 @@ export type Embedder = {
   features(sound: Float32Array): Float32Array
   /**
    * Subtracts the steady noise from the feature frames, if this model needs it. The noise is measured in the given
-   * frames, so these must be the frames of a long stretch of sound. The caller cuts the result into parts with one
-   * voice.
+   * frames, so they must come from a long stretch of sound.
    */
   withoutNoise(features: Float32Array): Float32Array
   /**
-   * Returns the embedding of each part. The embedding is null if the part is too short, or if a value of the embedding
-   * is not finite. The Euclidean norm of an embedding need not be 1.
+   * Returns the embedding of each part, or null if the part is too short or a value is not finite. The Euclidean norm
+   * of an embedding need not be 1.
    */
   embed(parts: readonly Float32Array[]): (Float32Array | null)[]
 }

@@ -12,17 +12,15 @@ export const pieceFrames = 160
 /** The number of feature frames from the start of one piece to the start of the next piece. */
 const pieceStep = 77
 /**
- * If the sound ends before the end of the last piece, silence fills the end of this piece. This constant is the minimum
- * share (0 to 1) of the last piece that must be sound. A last piece with less sound is left out, unless it is the only
- * piece.
+ * The minimum share (0 to 1) of the last piece that must be sound. Silence fills the end of the last piece. A last
+ * piece with less sound is left out, unless it is the only piece.
  */
 const coverageMin = 0.75
 /** The minimum loudness of a voice: −30 dBFS as a root mean square. A quieter voice is amplified to this loudness. */
 const levelMin = 10 ** (-30 / 20)
 export const pieceSize = pieceFrames * melBands
 /**
- * The number of values in a feature frame: the power in each mel band, and the mean energy of the 160 samples in the
- * middle of the frame's sound.
+ * The number of values in a feature frame: the power in each mel band, and the mean energy of the middle 160 samples.
  */
 export const width = melBands + 1
 
@@ -41,8 +39,8 @@ export function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array
 }
 
 /**
- * Cuts the feature frames into overlapping pieces. This voice encoder comes from the project Resemblyzer, which cuts
- * the frames in the same way. If the last piece is too short, silence fills its end.
+ * Cuts the feature frames into overlapping pieces. The project Resemblyzer, from which this voice encoder comes, cuts
+ * them in the same way. If the last piece is too short, silence fills its end.
  */
 export function piecesOf(features: Float32Array): Float32Array[] {
   const frames = features.length / width
@@ -61,8 +59,8 @@ export function piecesOf(features: Float32Array): Float32Array[] {
 }
 
 /**
- * Returns the factor by which the power of the sound is multiplied. For a quiet voice, the mean power times this factor
- * is `levelMin` squared. For a louder voice, the factor is 1.
+ * Returns the factor by which the power of the sound is multiplied. It raises the mean power of a quiet voice to
+ * `levelMin` squared. For a louder voice, it is 1.
  */
 function gainOf(features: Float32Array, frames: number): number {
   let energy = 0

@@ -1,7 +1,5 @@
-// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network always reads 1.6 s of
-// sound. So longer sound is cut into overlapping pieces of 1.6 s, and the embedding of the sound is the mean of the
-// vectors of these pieces. In most other files of this folder, a piece is something else: a span in which one voice
-// speaks alone.
+// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network always reads a piece of
+// 1.6 s. The embedding of longer sound is the mean of the vectors of overlapping pieces.
 
 import { modelFile } from '../models/installed-voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -16,16 +14,15 @@ import { finiteUnit } from './unit.ts'
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
 /**
- * The number of pieces (1.6 s of sound each) that one call of the network encodes. With one piece for each call, a
- * piece would need twice the CPU time. With 16 or 32 pieces, it would need a sixth more: ONNX Runtime multiplies
- * matrices in blocks of 12 rows.
+ * The number of pieces (1.6 s of sound each) in one call of the network. With one piece in each call, a piece would
+ * need twice the CPU time. With 16 or 32 pieces, it would need a sixth more: ONNX Runtime multiplies matrices in blocks
+ * of 12 rows.
  */
 const batchPieces = 12
 
 /**
- * Opens the encoder. Its method `withoutNoise` normally subtracts the steady noise from feature frames. If `keepsNoise`
- * is true, the method subtracts nothing. Comparisons with Resemblyzer, the original encoder, set `keepsNoise`, because
- * Resemblyzer does not subtract noise.
+ * Opens the encoder. If `keepsNoise` is true, its method `withoutNoise` subtracts no noise. Comparisons with the
+ * original encoder, Resemblyzer, need this, because Resemblyzer does not subtract noise.
  */
 export function openEncoder(
   runtime: Runtime,

@@ -8,8 +8,8 @@ const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
 /**
- * The factor that converts steno's samples, which are floats from -1 to 1, to the range of 16-bit integers. The models
- * were trained with samples in this range.
+ * The factor from steno's samples, which are floats from -1 to 1, to 16-bit integers. The models were trained with
+ * samples in the integer range.
  */
 const sampleScale = 32_768
 
@@ -29,13 +29,12 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const weights = new Float64Array(samplesPerFft)
   for (let bin = 0; bin < bins; bin++) {
     for (let n = 0; n < samplesPerFft; n++) windowed[n] = hamming[n]! * waves[(bin * n) % fftPoints]!
-    // Pre-emphasis is a filter that makes high frequencies louder. It subtracts from each sample p (`preEmphasis`)
-    // times the sample before it. x are the samples before the filter, and y are the samples after it:
+    // Pre-emphasis is a filter that subtracts from each sample p (`preEmphasis`) times the sample before it. x are the
+    // samples before the filter, and y are the samples after it:
     //   y[n] = x[n] - p · x[n - 1] for n > 0
     //   y[0] = x[0] - p · x[0]
-    // `windowed[n]` is the weight of y[n] in this bin: the Hamming window times the wave of the Fourier transform. The
-    // value of the bin is the sum of all `windowed[n]` · y[n]. The matrix needs the weights of x instead. x[n] is
-    // contained in y[n] with the factor 1, and in y[n + 1] with the factor -p. So the weight of x[n] is:
+    // `windowed[n]` is the weight of y[n] in this bin. The matrix needs the weights of x instead. x[n] is contained in
+    // y[n] with the factor 1, and in y[n + 1] with the factor -p. So the weight of x[n] is:
     //   weights[n] = windowed[n] - p · windowed[n + 1] for n > 0, and windowed[400] = 0
     //   weights[0] = windowed[0] - p · windowed[1] - p · windowed[0], because y[0] also contains -p · x[0]
     for (let n = 0; n < samplesPerFft; n++) weights[n] = windowed[n]! - preEmphasis * windowed[n + 1]!

@@ -1,6 +1,5 @@
 // Computes Kaldi's filterbank features, the input of the embedding models that wespeaker.ts opens. A frame of 25 ms
-// begins every 10 ms. The steps are: subtraction of the mean, pre-emphasis, Hamming window, power spectrum, 80 mel
-// bands from 20 to 8000 Hz, and the logarithm.
+// begins every 10 ms. Each frame gets the logarithm of the power in 80 mel bands from 20 to 8000 Hz.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'

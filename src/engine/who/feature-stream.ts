@@ -1,6 +1,6 @@
 // Computes the feature frames of a recording while its sound arrives. Diarization asks for the frames of two blocks (a
-// minute of sound each), and later for the frames of the second block and a third one. The frames of the second block
-// are kept, so that they are not computed twice.
+// minute of sound each), and later for the second block and a third one. The frames of the second block are kept, so
+// that they are not computed twice.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { samplesPerMelFrame } from '../audio.ts'
@@ -10,17 +10,16 @@ import type { Embedder } from './embedder.ts'
 export type FeatureFrames = { rows: Float32Array; first: number }
 
 /**
- * When features are computed for a stretch of sound, at most this many frames at each end are inexact. These frames
- * also need samples before or after the stretch, which are missing.
+ * The maximum number of inexact frames at each end of a computed stretch of sound. These frames also need samples
+ * outside the stretch, which are missing.
  */
 const edgeFrames = 3
 
 export class FeatureStream {
   /**
-   * The sound that the next computation reads, from frame `soundFrame` on. The last `edgeFrames` frames of `rows` must
-   * be computed again, because the sound after them was missing. The first `edgeFrames` frames of a computation are
-   * inexact too, so the computation begins another `edgeFrames` frames earlier. So `soundFrame` is `2 * edgeFrames`
-   * frames before the end of `rows`.
+   * The sound that the next computation reads, from frame `soundFrame` on. This frame is `2 * edgeFrames` frames before
+   * the end of `rows`. The last `edgeFrames` frames of `rows` are inexact and must be computed again. The first
+   * `edgeFrames` frames of each computation are inexact too.
    */
   private sound: Float32Array[] = []
   private soundFrame = 0

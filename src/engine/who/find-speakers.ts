@@ -9,23 +9,21 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum speech of a speaker, in seconds. A voice with less speech is not a speaker. The minimum is `seconds` if
- * at most `speechSeconds` seconds of speech are clustered. If more speech is clustered, the minimum grows with the
- * square root of this amount. The reason is that a longer recording has larger clusters of outliers, which are not
- * speakers. If very little speech is clustered, `findVoices` uses a lower minimum.
+ * The minimum speech of a speaker is `seconds`, if at most `speechSeconds` seconds of speech are clustered. With more
+ * speech, the minimum grows with the square root of this amount. A longer recording has larger clusters of outliers,
+ * which are not speakers.
  */
 const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
 
 /**
  * The settings for embeddings that the PLDA model (probabilistic linear discriminant analysis) has projected. Such
  * embeddings are clustered by VBx (variational Bayes):
- * - `start`: VBx must start with more clusters than there are voices. So the first clusters are made with this low
- *   threshold: two clusters stay apart if their distance is `start` or more.
- * - `embeddingSeconds`: VBx expects one embedding for every stretch of speech of this length. So the embedding of a
- *   longer piece of speech counts as several embeddings.
- * - `threshold`: If VBx does not find the number of voices that the caller gave, another clustering is used, which
- *   merges two clusters if their mean distance is below this value. In meetings, all values from 0.80 to 0.86 separate
- *   the voices correctly.
+ * - `start`: clusters with a smaller distance are merged before VBx. The value is low, because VBx must start with more
+ *   clusters than there are voices.
+ * - `embeddingSeconds`: VBx expects one embedding for each stretch of speech of this length. So a longer piece of
+ *   speech counts as several embeddings.
+ * - `threshold`: clusters with a smaller mean distance are merged if VBx does not find the number of voices that the
+ *   caller gave. In meetings, all values from 0.80 to 0.86 separate the voices correctly.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 

@@ -1,10 +1,10 @@
-// Removes fragments from turns. The number of voices is decided for each frame of 17 ms, so between two speakers, or in
-// quiet speech, a turn can be only a few frames long, and a turn can be interrupted for only a few frames.
+// Removes fragments from turns: turns and gaps of only a few frames. They occur between two speakers and in quiet
+// speech, because the number of voices is decided for each frame of 17 ms.
 
 import { sampleRate } from '../audio.ts'
 import type { Turn } from './turn.ts'
 
-/** A turn, or a gap between two turns of the same speaker, is a fragment if it is shorter than this, in samples. */
+/** The minimum length, in samples, of a turn or of a gap between two turns of the same speaker. */
 const shortest = 0.1 * sampleRate
 
 /**

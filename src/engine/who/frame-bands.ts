@@ -1,6 +1,6 @@
 // Computes the power of sound in frequency bands, or the logarithm of this power. A frame of 25 ms begins every 10 ms.
-// The power is computed from the spectrum of a frame. All steps from the samples to the spectrum are linear, so one
-// matrix product replaces them. ONNX Runtime computes this product faster than JavaScript computes a Fourier transform.
+// All steps from the samples to the spectrum are linear, so one matrix product replaces them. ONNX Runtime computes
+// this product faster than JavaScript computes a Fourier transform.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -19,10 +19,7 @@ type Recipe = {
   /** A matrix of bins × `bands` values: the weight of each bin in each band. */
   filters: Float32Array
   bands: number
-  /**
-   * If given, the result is the logarithm of the power. If a power is below this value, the result is the logarithm of
-   * this value instead.
-   */
+  /** If given, the result is the logarithm of the power. A power below this value counts as this value. */
   logarithmOfAtLeast?: number
 }
 

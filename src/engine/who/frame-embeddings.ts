@@ -1,7 +1,6 @@
-// The frame embeddings of one recording. The built-in speech model gives one frame embedding for each 40 ms of a
-// window. It is a vector that represents the voice (see `VoiceReading`). The mean of the frame embeddings of a span
-// helps to find who speaks in the span. The embedding of the span also shows this, but it is not exact for a span of
-// less than about a second.
+// The frame embeddings of one recording: for each 40 ms of a window, a vector that represents the voice (see
+// `VoiceReading`). The mean of these vectors in a span helps to find who speaks. The embedding of the span is not exact
+// if the span is shorter than about a second.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, startOf } from './views.ts'
@@ -16,8 +15,8 @@ const blockSlots = 1500
 
 export class FrameEmbeddings {
   /**
-   * The frame embeddings of the recording, one after the other, in blocks of one minute. Where no window of the speech
-   * model is, there are zeros in place of frame embeddings. A minute without any window may have no block.
+   * The frame embeddings of the recording, one after the other, in blocks of one minute. There are zeros where no
+   * window of the speech model is. A minute without any window may have no block.
    */
   private readonly blocks: Int8Array[] = []
   /** The number of values in a frame embedding. It is 0 until the first frame embedding is added. */
@@ -29,9 +28,8 @@ export class FrameEmbeddings {
   }
 
   /**
-   * Adds the frame embeddings of one window of the speech model. A window is made of spans of the recording: `placed`
-   * has these spans, and the sample of the window at which each span begins. `width` is the number of values in a frame
-   * embedding.
+   * Adds the frame embeddings of one window of the speech model. `placed` has the spans of the recording that form the
+   * window, and the start of each span in the window. `width` is the number of values in a frame embedding.
    */
   add(placed: readonly PlacedSpan[], embeddings: Float32Array, width: number): void {
     const count = embeddings.length / width

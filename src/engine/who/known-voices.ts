@@ -7,9 +7,8 @@ import { dot } from './unit.ts'
 export type KnownVoice = { name: string; model: string; print: readonly number[] }
 
 /**
- * Returns the name for each voice print in `prints`, or null for a voice print that is not similar enough to a known
- * voice. The most similar pairs of a voice print and a known voice are matched first. A known voice gives its name to
- * one voice print at most.
+ * Returns the name for each voice print in `prints`, or null if no known voice is similar enough. The most similar
+ * pairs are matched first. A known voice gives its name to one voice print at most.
  */
 export function namesOf(
   prints: readonly (Float32Array | null)[],

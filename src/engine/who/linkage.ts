@@ -1,9 +1,7 @@
 // The distances between clusters of voice embeddings, with average linkage: the mean cosine distance over all pairs of
-// embeddings, one from each cluster. This mean is exactly one minus the dot product of the centroids of the two
-// clusters, if the centroids are not normalised. So the embeddings themselves are not needed.
-//
-// pyannote normalises the centroids first, which makes the distances smaller. In short or noisy recordings, all
-// speakers then become one speaker (measured by scripts/bench/diarize.ts).
+// embeddings, one from each cluster. This mean is one minus the dot product of the two centroids, if they are not
+// normalised. So the embeddings themselves are not needed. With normalised centroids, as in pyannote, all speakers of
+// short or noisy recordings become one speaker (measured by scripts/bench/diarize.ts).
 
 import { dot } from './unit.ts'
 
@@ -14,8 +12,8 @@ import { dot } from './unit.ts'
 export type Cluster = { sum: Float32Array; weight: number }
 
 /**
- * The distances between all pairs of clusters. Also stores, for each cluster, a number that is not greater than the
- * distance to its nearest cluster (a lower bound).
+ * The distances between all pairs of clusters. Also stores a lower bound of the distance from each cluster to its
+ * nearest cluster.
  */
 export class Linkage {
   /** The clusters, one in each slot. When a cluster is merged into another cluster, its slot becomes null. */
@@ -23,11 +21,10 @@ export class Linkage {
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * For each cluster, a lower bound of the distance to its nearest other cluster. When two clusters A and B are merged,
-   * only the bound of the new cluster is computed again. The bound of each other cluster C stays valid: the new cluster
-   * is not nearer to C than the nearer one of A and B was. (If it is nearer because of a rounding error, the bound of C
-   * is lowered.) `closest` finds the lowest bound. If this bound is not the real distance, `closest` computes the bound
-   * again, and repeats the search.
+   * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge, only the bound of the
+   * new cluster is computed again. The other bounds stay valid, because the new cluster is not nearer than the nearer
+   * one of the two merged clusters was. `closest` finds the lowest bound. If this bound is not the real distance,
+   * `closest` computes it again and repeats the search.
    */
   private readonly bounds: Float32Array
 
