@@ -13,14 +13,13 @@ import { longestSpans, type SoundSpan, spansOf, totalOf } from './who/sound-span
 import { openVoices, type Voices } from './who/voices.ts'
 
 /**
- * The section of the media file in which the main speaker is searched for. It is used only if the order (the message
- * with the request for a voice print) does not list the spans in which the person speaks.
+ * The section of the media file in which the main speaker is searched for. Used only if the order does not list the
+ * spans in which the person speaks.
  */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
 /**
- * The maximum speech of all other speakers, as a share of the main speaker's speech. If the other speakers talk more
- * than this share, the file has several speakers. If the other speakers talk less, they count as errors of the
- * diarization.
+ * The maximum speech of all other speakers, as a share of the main speaker's speech. Above this share, the file has
+ * several speakers. Below this share, other speakers count as errors of the diarization.
  */
 const otherShareMax = 0.1
 const secondsMin = printSamplesMin / sampleRate

@@ -8,10 +8,7 @@ import { spawnChild } from '../base/spawn-child.ts'
 import { environment, writeToLog } from './ask.ts'
 import type { Order, Report } from './protocol.ts'
 
-/**
- * The error with which a request to an engine process (a child process) is rejected if the process exits, for any
- * reason.
- */
+/** The error of a request whose engine process (a child process) exits, for any reason. */
 export class WorkerExited extends Error {}
 
 type Listener = { onReport(report: Report): void; onExit(error: Error): void }
@@ -25,9 +22,9 @@ export class EngineProcess {
   #timer: Timer | undefined
 
   /**
-   * Starts the child process. While the process works on a request, this class checks every `lookMs` milliseconds
-   * whether a signal such as SIGSTOP has paused the process. If so, this class kills the process. `gpu` is the only
-   * NVIDIA GPU that the process may use (see `nvidiaGpus`), or null if it may use all.
+   * Starts the child process. During a request, checks every `lookMs` milliseconds whether a signal such as SIGSTOP has
+   * paused the process, and then kills it. `gpu` is the only NVIDIA GPU that the process may use, or null if it may use
+   * all.
    */
   constructor(
     command: string[],
@@ -80,8 +77,8 @@ export class EngineProcess {
       this.#child.send(order)
     } catch {
       // The child process has closed its channel, but Bun has not called `onExit` yet. SIGKILL makes sure that the
-      // process exits. `onExit` then rejects `promise`. A rejection before that would be too early: the process would
-      // still count as alive, and a retry of the job would be sent to it.
+      // process exits, and `onExit` then rejects `promise`. With an earlier rejection, a retry of the job would be sent
+      // to the same process.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {
@@ -92,8 +89,8 @@ export class EngineProcess {
   }
 
   /**
-   * Starts the timeout again. All pending requests share one timeout. While the process reads the media file of one
-   * job, other jobs in the same batch make no progress. With a timeout for each request, these jobs could time out.
+   * Starts the timeout again. All pending requests share one timeout. While the process reads the file of one job,
+   * other jobs make no progress, and could time out.
    */
   restartTimer(timeoutMs: number): void {
     clearTimeout(this.#timer)
@@ -104,8 +101,7 @@ export class EngineProcess {
   }
 
   /**
-   * Kills the child process if SIGSTOP or SIGTSTOP stopped it. The timeout of the pending requests would also kill it,
-   * but only after minutes.
+   * Kills the child process if SIGSTOP or SIGTSTOP stopped it. Otherwise the timeout would kill it only after minutes.
    */
   #killIfStopped(): void {
     if (!isStopped(this.pid)) return
@@ -114,8 +110,8 @@ export class EngineProcess {
   }
 
   /**
-   * Passes a report from the engine process to the functions `onReport` of all pending requests. Ignores a message that
-   * is not a report, because a faulty child process may send any message. Kills the process if a report cannot be read.
+   * Passes a report from the engine process to all pending requests. Ignores a message that is not a report. Kills the
+   * process if a report cannot be read.
    */
   #receive(report: Report): void {
     if (report === null || typeof report !== 'object' || !('kind' in report)) return
@@ -130,8 +126,8 @@ export class EngineProcess {
 }
 
 /**
- * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state follows the name of the process,
- * which is in parentheses. `T` means stopped. Returns false if this file cannot be read.
+ * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state `T` (stopped) follows the name of
+ * the process in parentheses. Returns false if this file cannot be read.
  */
 function isStopped(pid: number): boolean {
   try {

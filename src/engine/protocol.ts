@@ -51,8 +51,8 @@ export type Order =
       mediaProgram: Config['mediaProgram']
     }
   /**
-   * A job. If `wantsTurns` is true, the engine process also reports the turns of the speakers, if the job has
-   * diarization or separate channels.
+   * A job. If `wantsTurns` is true, the engine process also reports the turns of the speakers. This needs diarization
+   * or separate channels.
    */
   | { kind: 'job'; id: number; input: TranscribeInput; wantsTurns: boolean }
   | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)
@@ -62,8 +62,8 @@ export type Order =
 export type PrintOrder = {
   path: string
   /**
-   * The spans of the file in which the person of the voice print speaks, in seconds. Null if the spans are not known.
-   * The spans of the main speaker are then searched for, and a file in which other speakers talk much is refused.
+   * The spans of the file in which the person speaks, in seconds. Null if they are not known. The main speaker is then
+   * searched for, and a file with much speech of other speakers is refused.
    */
   speech: readonly { start: number; end: number }[] | null
   voices: VoiceFiles

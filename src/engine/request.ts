@@ -11,13 +11,13 @@ export type TranscribeChoices = {
   speakerCount: number | null
   align: boolean
   /**
-   * A text that the model treats as the text before the recording. The model continues in the style and the spelling of
-   * this text. If the model accepts no such text, or if the text is too long, the transcript has a warning.
+   * A text that the model treats as the text before the recording. The model continues in its style and spelling. The
+   * transcript has a warning if the model accepts no such text, or if the text is too long.
    */
   prompt: string | null
   /**
-   * Words and names that may occur in the recording. If the model accepts no such words, or if they are too many, the
-   * transcript has a warning.
+   * Words and names that may occur in the recording. The transcript has a warning if the model accepts no such words,
+   * or if they are too many.
    */
   vocabulary: readonly string[]
   /** If true, the transcript is an English translation of the speech. */
@@ -42,8 +42,8 @@ export type TranscribeInput = TranscribeChoices & {
   /** The enrolled voices whose names may appear in the transcript. Names require `diarize`. */
   knownVoices?: readonly KnownVoice[]
   /**
-   * The section that is transcribed, if it is not the whole recording. The times of the utterances and of the speakers
-   * count from the start of the section. The times in the warnings count from the start of the recording.
+   * The section that is transcribed, if it is not the whole recording. The times of utterances and speakers count from
+   * the start of the section. The times in warnings count from the start of the recording.
    */
   section?: { fromMs: number; toMs: number } | undefined
 }
@@ -69,10 +69,9 @@ export type TranscribeOptions = {
   /** Called when the transcription has advanced to `seconds` of the recording. The first call has 0 seconds. */
   onSeconds: (seconds: number) => void
   /**
-   * Called when more utterances are complete, in order of time. The utterances have speakers only if each channel is
-   * transcribed separately. They are then passed at the end. `first` is the index of the first of these utterances in
-   * the transcript. When the job is retried, the calls start again with `first` 0. `language` is the language of the
-   * text: the given language, the detected language, or `en` for a translation.
+   * Called when more utterances are complete, in order of time. `first` is the index of the first of these utterances
+   * in the transcript. A retry of the job starts again with `first` 0. `language` is the language of the text, which is
+   * `en` for a translation. Only the utterances of separate channels have speakers, and they are passed at the end.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number, language: string) => void
   /**
@@ -81,10 +80,9 @@ export type TranscribeOptions = {
    */
   onPeaks?: (peaks: Uint8Array) => void
   /**
-   * Called before the end, with the turns of the speakers in order of their starts. When the job is retried, it can be
-   * called again. A turn has the label of its speaker, such as `SPEAKER 1`, even if the transcript has the name of a
-   * known voice for this speaker. If each channel is transcribed separately, its utterances are the turns. Not called
-   * if the job has neither diarization nor separate channels. Not called if a worker on another machine runs the job.
+   * Called before the end, with the turns of the speakers in order of their starts. A retry of the job can call it
+   * again. A turn has the label of its speaker, such as `SPEAKER 1`, even if the transcript has a name. Not called
+   * without diarization or separate channels, or if a worker on another machine runs the job.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

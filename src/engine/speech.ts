@@ -37,10 +37,10 @@ export async function openSpeech(
 }
 
 /**
- * The variants of the published Whisper weight files that steno loads on each device, the best variant first. `''` is
- * 32-bit floats, `_fp16` is 16-bit floats, and `_quantized` is 8-bit weights. A CPU computes 16-bit floats four times
- * more slowly than 32-bit floats. With the 8-bit files, words are missing in the transcripts. So the 8-bit files are
- * not used on a CPU, and they are the last choice on a GPU.
+ * The variants of the published Whisper weights for each device, best first: `''` is 32-bit floats, `_fp16` is 16-bit
+ * floats, and `_quantized` is 8-bit weights. A CPU computes 16-bit floats four times more slowly than 32-bit floats.
+ * The 8-bit files omit words from the transcripts. So they are not used on a CPU, and they are the last choice on a
+ * GPU.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: [''],

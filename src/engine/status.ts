@@ -49,9 +49,8 @@ export class EngineStatus {
   }
 
   /**
-   * Logs a fault. Does not log it again if the previous fault had the same reason and the engine has not become ready
-   * since then. A reason can contain paths of this machine. So the reason is not added to the engine's state, which
-   * callers of the API can read.
+   * Logs a fault. Does not log the same reason again before the engine becomes ready. The reason is not in the engine's
+   * state, because callers of the API can read the state. A reason can contain paths of this machine.
    */
   logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })

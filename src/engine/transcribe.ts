@@ -1,6 +1,6 @@
 // Transcribes sound block by block, so that ten hours of sound need little more memory than ten minutes. `findBlocks`
 // yields the blocks, the speech model turns each block into words, and `assemble` makes the transcript. Diarization
-// reads the same sound and gives the turns of the speakers to `assemble`.
+// reads the same sound and finds the turns of the speakers.
 
 import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 import { assemble } from './assemble.ts'
@@ -19,8 +19,8 @@ import { noTurns } from './who/turns.ts'
 
 export type TranscribeListener = Listener & {
   /**
-   * Called after each block and at the end, with the utterances that have become complete. There may be none. They are
-   * in order of time, and have no speakers. `language` is the language of their texts.
+   * Called after each block and at the end, with the new complete utterances, which may be none. They have no speakers.
+   * `language` is the language of their texts.
    */
   onUtterances?: (utterances: Utterance[], language: string) => void
   /** Called once at the end, with the turns of the speakers. Without diarization, it is not called. */
@@ -29,7 +29,7 @@ export type TranscribeListener = Listener & {
 
 /**
  * Transcribes one channel of a recording, or the mix of its channels. `script` chooses simplified or traditional
- * characters for Chinese text. It is shared by all channels, so that their texts have the same kind of characters.
+ * characters for Chinese text. All channels share `script`, so that their texts have the same characters.
  */
 export async function transcribe(
   models: LoadedModels,
@@ -42,9 +42,8 @@ export async function transcribe(
   let { language } = input
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
-  // The job uses the first model that supports the language. Without a language, the job uses the first model if this
-  // model can detect languages. Otherwise `chosen` is null until another model, the language detector, has found the
-  // language in the first part of the recording.
+  // The job uses the first model that supports the language. If the language is unknown, it uses the first model, if
+  // this can detect languages. Otherwise `chosen` is null until another model has detected the language.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null

@@ -27,8 +27,8 @@ export class UtterancesSoFar {
   }
 
   /**
-   * Called at the end of the recording. Returns the words that `add` has not returned yet, as a list with one
-   * utterance. Returns an empty list if there are no such words. `samples` is the length of the recording.
+   * Called at the end of the recording. Returns the last utterance in a list, or an empty list if there are no more
+   * words. `samples` is the length of the recording.
    */
   end(language: string, samples: number): Utterance[] {
     const words = inOrder(this.#open, { samples, before: 0 })

@@ -1,5 +1,5 @@
-// Groups the words of a recording into utterances. An utterance ends at the end of a sentence, at a long pause, when
-// another speaker begins, or when it would become too long.
+// Groups the words of a recording into utterances. An utterance ends with a sentence, at a long pause, before another
+// speaker, or at the maximum length.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import { endsSentence } from '../transcripts/sentence.ts'
@@ -22,9 +22,9 @@ export function labelOf(speaker: number): string {
 }
 
 /**
- * Removes words without text. Corrects the times of the other words: each word lasts at least `shortest`, no word
- * begins before the end of the previous word, and no word ends after the recording. `before` is the end of the word
- * before the first word of `placed`. `samples` is the length of the recording.
+ * Removes words without text, and corrects the times of the other words. Each word lasts at least `shortest`, begins
+ * after the previous word, and ends within the recording. `before` is the end of the word before the first word of
+ * `placed`. `samples` is the length of the recording.
  */
 export function inOrder(
   placed: readonly PlacedText[],
