@@ -14,8 +14,7 @@ const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**
  * Returns the clustering threshold for this recording. It depends on the median distance between the embeddings of
- * neighbouring pieces that probably have the same voice. A piece is a span in which one voice speaks alone. Pieces
- * shorter than `formingSeconds` are left out.
+ * neighbouring long pieces that probably have the same voice. A piece is a span in which one voice speaks alone.
  */
 export function adaptedThreshold(pieces: readonly EmbeddedPiece[]): number {
   const distances: number[] = []

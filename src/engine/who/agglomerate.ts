@@ -5,8 +5,8 @@ import { type Cluster, Linkage } from './linkage.ts'
 
 /**
  * The embedding of one piece (a span in which one voice speaks alone) as a unit vector. `weight` is usually the length
- * of the piece in seconds. For VBx, a clustering method with short spans of fixed length, `weight` is the number of
- * these spans in the piece.
+ * of the piece in seconds. For the clustering method VBx, `weight` is the number of short spans of fixed length in the
+ * piece.
  */
 export type Weighted = { vector: Float32Array; weight: number }
 
@@ -26,8 +26,8 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // If more than 70 % of the clusters remain after a round, most are outliers, and another round would merge few of
-    // them. So only the largest clusters are kept. A small cluster is never a voice.
+    // If more than 70 % of the clusters remain after a round, most are outliers, which another round would not merge.
+    // So only the largest clusters are kept. A small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }
@@ -46,9 +46,7 @@ export function largestFirst(clusters: readonly Cluster[]): Cluster[] {
   return clusters.toSorted((one, other) => other.weight - one.weight)
 }
 
-/**
- * `onStep` is called before the first merge and after each merge, with the clusters and the distance of the next merge.
- */
+/** `onStep` is called before the first merge and after each merge. `next` is the distance of the next merge. */
 type Steps = { onStep?: (clusters: () => Cluster[], next: number) => void }
 
 /** Merges the two closest clusters again and again, until all distances are at least `limit`. */

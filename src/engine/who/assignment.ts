@@ -1,14 +1,14 @@
-// Assigns a speaker to each local voice, which is a voice of one view. A view is ten seconds of sound.
+// Assigns a speaker to each voice of a view, which is ten seconds of sound.
 
 /**
- * Chooses a speaker for each voice of a view (ten seconds of sound). In `likeness`, a row is a voice, and a column is a
- * speaker. Each row gets a different column, so that the sum of the chosen values is as large as possible. With fewer
- * columns than rows, each row gets the column of its highest value.
+ * Chooses a speaker (a column of `likeness`) for each voice of a view of ten seconds (a row). Each row gets a different
+ * column, so that the sum of the chosen values is as large as possible. With fewer columns than rows, each row gets the
+ * column of its highest value.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0
   const shared = columnCount < likeness.length
-  // With n rows, the n best columns of each row are enough: the other rows take at most n - 1 of these columns.
+  // With n rows, the n best columns of each row are enough, because the other rows take at most n - 1 columns.
   const candidates = likeness.map(row =>
     row
       .map((value, column) => ({ value, column }))

@@ -1,5 +1,5 @@
 // Finds the voices in the embeddings of a recording by average linkage (agglomerate.ts). A cluster with enough speech
-// is a voice, and voices that are too similar become one voice.
+// is a voice. Voices that are too similar become one voice.
 
 import {
   agglomerate,
@@ -16,8 +16,8 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if their corrected distance is less than `mergeBelow` (see merge-voices.ts). Null if no
-   * voices become one by this rule. The rule is not used if the caller gave the number of voices.
+   * Two voices become one voice if their corrected distance is less than `mergeBelow` (see merge-voices.ts). If
+   * `mergeBelow` is null, or if the caller gave the number of voices, all voices stay separate.
    */
   mergeBelow: number | null
   /**
@@ -64,9 +64,9 @@ function findClusters(
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
     // Called before each merge and at the end. Keeps the clusters whose number of voices is nearest to `expected`.
-    // `reached` is the largest distance of the merges so far, and `next` is the distance of the next merge. A threshold
-    // between `reached` and `next` gives the clusters that exist now. `factor` says how far `threshold` is from this
-    // range: 1 in the range, more outside it. Of equally near results, the one with the lowest `factor` is kept.
+    // `next` is the distance of the next merge, and `reached` is the largest distance of the merges so far. A threshold
+    // between `reached` and `next` gives the present clusters. `factor` is 1 if `threshold` is in this range, and
+    // larger if it is not. Of equally near results, the one with the lowest `factor` is kept.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

@@ -1,6 +1,6 @@
 // Diarization: finds who speaks when. The segmentation model finds the voices in overlapping views of ten seconds. The
-// recording is cut into pieces in which one voice speaks alone. Each piece of about 0.25 s or more gets an embedding.
-// At the end, the embeddings are clustered, and each cluster with enough speech is a speaker.
+// recording is cut into pieces in which one voice speaks alone, and each piece of about 0.25 s or more gets an
+// embedding. At the end, the embeddings are clustered, and each cluster with enough speech is a speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import type { VoiceReading } from '../hear/voice-network.ts'
@@ -18,7 +18,7 @@ import { frameCentre, frameStep, viewFrames, viewSamples } from './views.ts'
 import { type PlacedSpan, VoiceCounts } from './voice-counts.ts'
 import type { Voices } from './voices.ts'
 
-/** The number of frames from the start of one view (ten seconds of sound) to the start of the next view: 0.996 s. */
+/** The number of frames from the start of one view (ten seconds) to the start of the next view: 0.996 s. */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
 /** The number of views (ten seconds of sound each) that the segmentation model processes in one call. */
@@ -36,8 +36,8 @@ export class Diarization {
   private readonly voiceCounts = new VoiceCounts()
   private readonly frameEmbeddings = new FrameEmbeddings()
   /**
-   * The sound that the segmentation model has not read yet. This sound begins at the first sample of the next view (ten
-   * seconds of sound).
+   * The sound that the segmentation model has not read yet. It begins at the first sample of the next view (ten
+   * seconds).
    */
   private pending: Float32Array[] = []
   private pendingSamples = 0
@@ -63,8 +63,8 @@ export class Diarization {
     while (pending.length - at >= needed) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
-      // A block is embedded when the next block has arrived too, or at the end of the recording. The built-in voice
-      // encoder subtracts the noise, and measures it better in two blocks than in one.
+      // The built-in voice encoder subtracts the noise, and measures it better in two blocks than in one. So a block is
+      // embedded when the next block has arrived too, or at the end.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
@@ -73,8 +73,8 @@ export class Diarization {
   }
 
   /**
-   * True if this diarization uses the voice readings of the speech model: how many voices speak in each moment, and
-   * vectors that represent these voices.
+   * True if this diarization uses the voice readings of the speech model: the number of voices in each moment, and
+   * vectors of these voices.
    */
   get usesVoiceReadings(): boolean {
     return this.voices.usesVoiceReadings
@@ -82,7 +82,7 @@ export class Diarization {
 
   /**
    * Adds the voice reading of one window of up to 30 s of sound. `placed` has the spans of the recording that form the
-   * window, and the start of each span in the window.
+   * window, and their starts in the window.
    */
   addVoiceReading(placed: readonly PlacedSpan[], { counts, embeddings, width }: VoiceReading): void {
     this.voiceCounts.add(placed, counts)
@@ -90,8 +90,8 @@ export class Diarization {
   }
 
   /**
-   * Returns the turns: who speaks from when to when. `expected` is the number of speakers that the caller gave, or null
-   * if the caller gave no number.
+   * Returns the turns: who speaks from when to when. `expected` is the number of speakers, or null if the caller gave
+   * none.
    */
   finish(expected: number | null): Timeline {
     const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
@@ -127,8 +127,8 @@ export class Diarization {
   }
 
   /**
-   * Finds the voices in the next `count` views, which are overlapping spans of ten seconds. `samples` begins at the
-   * first sample of the first of these views.
+   * Finds the voices in the next `count` views (overlapping spans of ten seconds). `samples` begins at the start of the
+   * first of these views.
    */
   private segment(samples: Float32Array, count: number): void {
     const classes = this.voices.segment(samples, count, stepSamples)
@@ -145,9 +145,9 @@ export class Diarization {
 
   /**
    * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. A piece is a span in which one voice
-   * speaks alone. A piece that ends after `end` belongs to the next block, so `blockFrame` is set to the end of the
-   * last embedded piece. If no piece was embedded, `blockFrame` is set to `end`, or to the start of an earlier piece.
-   * The segmentation model has read the recording up to frame `to`, which is `end` or later.
+   * speaks alone. A piece that ends after `end` belongs to the next block, which begins after the last embedded piece.
+   * If no piece was embedded, the next block begins at `end`, or at the start of an earlier piece. The segmentation
+   * model has read the recording up to frame `to`.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

@@ -8,8 +8,8 @@ import { secondsOf, startOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum length, in seconds, of a piece that takes part in the clustering. After the clustering, a shorter piece
- * gets the most similar speaker. If fewer than two pieces are long enough, all pieces with an embedding are clustered.
+ * The minimum length, in seconds, of a piece in the clustering. A shorter piece gets the most similar speaker after the
+ * clustering. If fewer than two pieces are long enough, all pieces with an embedding are clustered.
  */
 export const formingSeconds = 0.8
 /** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
@@ -23,8 +23,8 @@ export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
 /**
  * Computes the embeddings of `pieces`, which are spans in which one voice speaks alone. A piece that is too short gets
- * no embedding. `rows` are feature frames of a part of the recording that contains all pieces. `first` is the number of
- * the first of these frames, counted from the start of the recording.
+ * no embedding. `rows` are feature frames of a part of the recording with all pieces. `first` is the number of the
+ * first of these frames in the recording.
  */
 export function embedPieces(
   pieces: readonly VoicePiece[],

@@ -10,7 +10,6 @@ export type Embedder = {
   sizeMin: number
   /** The index of the sample in the middle of the first feature frame. */
   firstMiddle: number
-  /** Returns the feature frames of `sound`. */
   features(sound: Float32Array): Float32Array
   /**
    * Subtracts the steady noise from the feature frames, if this model needs it. The noise is measured in the given

@@ -1,13 +1,10 @@
-// Cuts overlapping pieces of 1.6 s from the feature frames of a longer sound. The built-in voice encoder only reads
-// pieces of this length.
+// Cuts overlapping pieces of 1.6 s from the feature frames of a longer sound. The built-in voice encoder reads only
+// such pieces.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { melBands } from './power-mel.ts'
 
-/**
- * The number of feature frames in a piece. A piece is the 1.6 s of sound that the voice encoder reads at once. A
- * feature frame begins every 10 ms.
- */
+/** The number of feature frames in a piece of 1.6 s. A feature frame begins every 10 ms. */
 export const pieceFrames = 160
 /** The number of feature frames from the start of one piece to the start of the next piece. */
 const pieceStep = 77
@@ -19,9 +16,7 @@ const coverageMin = 0.75
 /** The minimum loudness of a voice: −30 dBFS as a root mean square. A quieter voice is amplified to this loudness. */
 const levelMin = 10 ** (-30 / 20)
 export const pieceSize = pieceFrames * melBands
-/**
- * The number of values in a feature frame: the power in each mel band, and the mean energy of the middle 160 samples.
- */
+/** The number of values in a feature frame: the power in each mel band, and the mean energy of 160 samples. */
 export const width = melBands + 1
 
 export function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array {

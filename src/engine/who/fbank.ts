@@ -1,5 +1,5 @@
-// Computes Kaldi's filterbank features, the input of the embedding models that wespeaker.ts opens. A frame of 25 ms
-// begins every 10 ms. Each frame gets the logarithm of the power in 80 mel bands from 20 to 8000 Hz.
+// Computes Kaldi's filterbank features for the embedding models that wespeaker.ts opens. A frame of 25 ms begins every
+// 10 ms. Each frame gets the logarithm of the power in 80 mel bands from 20 to 8000 Hz.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'

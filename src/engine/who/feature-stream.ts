@@ -1,6 +1,5 @@
-// Computes the feature frames of a recording while its sound arrives. Diarization asks for the frames of two blocks (a
-// minute of sound each), and later for the second block and a third one. The frames of the second block are kept, so
-// that they are not computed twice.
+// Computes the feature frames of a recording while its sound arrives. Diarization reads two blocks (a minute of sound
+// each), and later the second block with a third one. The frames of the second block are computed only once.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { samplesPerMelFrame } from '../audio.ts'
@@ -17,9 +16,9 @@ const edgeFrames = 3
 
 export class FeatureStream {
   /**
-   * The sound that the next computation reads, from frame `soundFrame` on. This frame is `2 * edgeFrames` frames before
-   * the end of `rows`. The last `edgeFrames` frames of `rows` are inexact and must be computed again. The first
-   * `edgeFrames` frames of each computation are inexact too.
+   * The sound that the next computation reads, from frame `soundFrame` on. The last `edgeFrames` frames of `rows` are
+   * inexact, and so are the first `edgeFrames` frames of each computation. So `soundFrame` is `2 * edgeFrames` frames
+   * before the end of `rows`.
    */
   private sound: Float32Array[] = []
   private soundFrame = 0

@@ -1,5 +1,5 @@
-// Finds the speakers of a recording by clustering the embeddings of its pieces, which are spans in which one voice
-// speaks alone. Each cluster with enough speech is a speaker.
+// Finds the speakers of a recording by clustering the embeddings of its pieces (spans in which one voice speaks alone).
+// Each cluster with enough speech is a speaker.
 
 import { adaptedThreshold } from './adapted-threshold.ts'
 import { findVoices } from './cluster.ts'
@@ -10,20 +10,19 @@ import type { Voices } from './voices.ts'
 
 /**
  * The minimum speech of a speaker is `seconds`, if at most `speechSeconds` seconds of speech are clustered. With more
- * speech, the minimum grows with the square root of this amount. A longer recording has larger clusters of outliers,
- * which are not speakers.
+ * speech, the minimum grows with its square root, because a longer recording has larger clusters of outliers.
  */
 const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
 
 /**
- * The settings for embeddings that the PLDA model (probabilistic linear discriminant analysis) has projected. Such
- * embeddings are clustered by VBx (variational Bayes):
- * - `start`: clusters with a smaller distance are merged before VBx. The value is low, because VBx must start with more
- *   clusters than there are voices.
- * - `embeddingSeconds`: VBx expects one embedding for each stretch of speech of this length. So a longer piece of
- *   speech counts as several embeddings.
- * - `threshold`: clusters with a smaller mean distance are merged if VBx does not find the number of voices that the
- *   caller gave. In meetings, all values from 0.80 to 0.86 separate the voices correctly.
+ * The settings for embeddings that the PLDA model (probabilistic linear discriminant analysis) has projected. VBx
+ * (variational Bayes) clusters such embeddings:
+ * - `start`: VBx begins with clusters that are at least this far apart. The value is low, because VBx must begin with
+ *   more clusters than there are voices.
+ * - `embeddingSeconds`: VBx expects one embedding for each stretch of speech of this length. A longer piece of speech
+ *   counts as several embeddings.
+ * - `threshold`: the clustering threshold if VBx does not find the number of voices that the caller gave. In meetings,
+ *   all values from 0.80 to 0.86 separate the voices correctly.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 

@@ -1,19 +1,19 @@
 // Computes the power of sound in frequency bands, or the logarithm of this power. A frame of 25 ms begins every 10 ms.
-// All steps from the samples to the spectrum are linear, so one matrix product replaces them. ONNX Runtime computes
-// this product faster than JavaScript computes a Fourier transform.
+// One matrix product replaces all steps from the samples to the spectrum. ONNX Runtime computes it faster than
+// JavaScript computes a Fourier transform.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'
 
-/** The number of frames that one run of the graph computes. The frames of a run fit into the cache of a CPU core. */
+/** The number of frames in one run of the graph. They fit into the cache of a CPU core. */
 const batchFrames = 256
 
 type Recipe = {
   /**
-   * Returns a matrix of 400 × bins values: the weight of each sample in each bin of the spectrum. `wave` is cosine for
-   * the real part of the spectrum, and sine for the imaginary part.
+   * Returns a matrix of 400 × bins values: the weight of each sample in each bin of the spectrum. `wave` is cosine
+   * (real part) or sine (imaginary part).
    */
   spectrum: (wave: (angle: number) => number) => Float32Array
   /** A matrix of bins × `bands` values: the weight of each bin in each band. */

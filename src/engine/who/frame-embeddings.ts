@@ -1,6 +1,6 @@
-// The frame embeddings of one recording: for each 40 ms of a window, a vector that represents the voice (see
-// `VoiceReading`). The mean of these vectors in a span helps to find who speaks. The embedding of the span is not exact
-// if the span is shorter than about a second.
+// The frame embeddings of one recording: for each 40 ms, a vector that represents the voice (see `VoiceReading`). The
+// mean of these vectors in a span helps to find who speaks. The embedding of a span is not exact if the span is shorter
+// than about a second.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, startOf } from './views.ts'
@@ -29,7 +29,7 @@ export class FrameEmbeddings {
 
   /**
    * Adds the frame embeddings of one window of the speech model. `placed` has the spans of the recording that form the
-   * window, and the start of each span in the window. `width` is the number of values in a frame embedding.
+   * window, and their starts in the window. `width` is the number of values in a frame embedding.
    */
   add(placed: readonly PlacedSpan[], embeddings: Float32Array, width: number): void {
     const count = embeddings.length / width

@@ -1,10 +1,10 @@
-// A high-pass filter. It makes the hum and the rumble of a room quieter. Such noise can be as loud as a voice.
+// A high-pass filter, which makes the hum and the rumble of a room quieter. Such noise can be as loud as a voice.
 
 import { sampleRate } from '../audio.ts'
 
 /**
- * The cutoff frequency in hertz. A voice has little sound below it. The filter makes sound of this frequency quieter by
- * 3 dB, and sound one octave lower by 12 dB.
+ * The cutoff frequency in hertz. A voice has little sound below it. Sound of this frequency becomes quieter by 3 dB,
+ * and sound one octave lower by 12 dB.
  */
 const cutoff = 150
 

@@ -1,5 +1,4 @@
-// The voices that an account has enrolled. Compares them with the voice prints of the speakers of a recording, to find
-// the names of the speakers.
+// Compares the voices that an account has enrolled with the speakers of a recording, to find the names of the speakers.
 
 import { dot } from './unit.ts'
 

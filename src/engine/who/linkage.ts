@@ -1,13 +1,13 @@
 // The distances between clusters of voice embeddings, with average linkage: the mean cosine distance over all pairs of
-// embeddings, one from each cluster. This mean is one minus the dot product of the two centroids, if they are not
-// normalised. So the embeddings themselves are not needed. With normalised centroids, as in pyannote, all speakers of
-// short or noisy recordings become one speaker (measured by scripts/bench/diarize.ts).
+// embeddings. This mean is one minus the dot product of the two centroids, if they are not normalised. With normalised
+// centroids, as in pyannote, all speakers of short or noisy recordings become one speaker (measured by
+// scripts/bench/diarize.ts).
 
 import { dot } from './unit.ts'
 
 /**
  * A cluster of embeddings. `sum` is the sum of the embeddings, each multiplied by its weight. `weight` is the sum of
- * the weights.
+ * these weights.
  */
 export type Cluster = { sum: Float32Array; weight: number }
 
@@ -22,9 +22,8 @@ export class Linkage {
   private readonly nearest: Int32Array
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge, only the bound of the
-   * new cluster is computed again. The other bounds stay valid, because the new cluster is not nearer than the nearer
-   * one of the two merged clusters was. `closest` finds the lowest bound. If this bound is not the real distance,
-   * `closest` computes it again and repeats the search.
+   * new cluster is computed again. The other bounds stay valid, because a merged cluster is never nearer than the
+   * nearer of its two parts. `closest` computes the lowest bound again if it is not the real distance.
    */
   private readonly bounds: Float32Array
 
@@ -46,8 +45,8 @@ export class Linkage {
   }
 
   /**
-   * Returns the two closest clusters, as their indices in `slots`, and the distance between them. The distance is
-   * infinite if only one cluster remains.
+   * Returns the two closest clusters, as indices in `slots`, and their distance. The distance is infinite if only one
+   * cluster remains.
    */
   closest(): { first: number; second: number; distance: number } {
     let first = 0
