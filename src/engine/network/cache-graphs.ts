@@ -1,5 +1,5 @@
-// Builds small ONNX graphs for the decoder's caches in the memory of a GPU. They write, move and read rows of a cache,
-// or fill a cache with zeros. Each row belongs to one window of the recording.
+// Builds small ONNX graphs that write, move and read rows of the decoder's caches in the memory of a GPU. Each row
+// belongs to one window of the recording.
 
 import type { ElementType } from '../onnx/elements.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -28,9 +28,9 @@ export function moveRow(caches: readonly CacheShape[]): Uint8Array {
 }
 
 /**
- * TensorScatter is made to write tokens into a row. These graphs use it to write rows into a cache: the cache is the
- * row, and its rows are the tokens. ScatterND needs no such change, but the CUDA provider copies each row with a single
- * thread. On an H200, this took about 30 ms for a row of each of the 13 caches of Whisper base.
+ * TensorScatter is made to write tokens into a row. Here it writes rows into a cache, as if the rows were tokens.
+ * ScatterND needs no such change, but the CUDA provider copies each row with a single thread. On an H200, this took
+ * about 30 ms for a row of each of the 13 caches of Whisper base.
  */
 function inPlace(
   caches: readonly CacheShape[],
@@ -50,8 +50,8 @@ function inPlace(
 }
 
 /**
- * Builds a model that reads the row with the index `row` of the attention cache: the first `count` tokens, and the
- * first `frames` frames. The output `read` has tokens × heads × frames values.
+ * Builds a model that reads the row `row` of the attention cache: its first `count` tokens and first `frames` frames.
+ * The output `read` has tokens × heads × frames values.
  */
 export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   const graph = new Graph()

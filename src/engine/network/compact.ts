@@ -1,7 +1,6 @@
 // Converts a Whisper model to the compact form: quantises most of its weights to 8 bits. At run time, ONNX Runtime also
-// quantises the activations of the encoder to 8 bits, with one scale for each row. The output of the encoder then
-// differs by 5 % from the output with 32-bit floats. With the published `_quantized` files, which have one scale for
-// all rows, the output differs by 21 %.
+// quantises each row of activations of the encoder. The output of the encoder then differs by 5 % from the output with
+// 32-bit floats. With the published `_quantized` files, which have one scale for all rows, it differs by 21 %.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { byBlock, byOutput, type Layout, type Matrix } from './quantise.ts'
@@ -67,7 +66,7 @@ class Compact {
 
   /**
    * Returns the tensors of a layer normalisation, and of the matrices that read its output. These matrices are joined
-   * into one matrix with the name `name`.
+   * into one with the name `name`.
    */
   private normed(layout: Layout, norm: string, name: string, parts: readonly string[] = [name]): Draft[] {
     const factors = this.balanced(norm, parts)
@@ -100,10 +99,9 @@ class Compact {
 
   /**
    * Returns a factor for each channel of the output of a layer normalisation (the SmoothQuant method). The
-   * normalisation is divided by the factors, and the weights of the matrices `parts` are multiplied by them, so the
-   * products do not change. Channels with large values then make the 8-bit values of other channels less imprecise. At
-   * the vocabulary projection of Whisper base, the divergence from the token probabilities of the float model is 0.0002
-   * instead of 0.0009.
+   * normalisation is divided by the factors, and the weights of the matrices `parts` are multiplied by them. The
+   * products do not change, but they are more exact in 8 bits. At the vocabulary projection of Whisper base, the
+   * divergence from the token probabilities of the float model is 0.0002 instead of 0.0009.
    */
   private balanced(norm: string, parts: readonly string[]): Float32Array {
     const share = 0.6

@@ -5,7 +5,7 @@ import { ownCrossAttention } from './own-operations.ts'
 import type { Size } from './size.ts'
 
 /**
- * The largest 8-bit number of a query, and of a share: how much of its attention a token gives to a frame. Queries are
+ * The largest 8-bit numbers of queries, and of shares (how much of its attention a token gives to a frame). Queries are
  * multiplied by keys of at most 255, and shares by values of at most 127.
  */
 export type ByteRange = { query: number; share: number }
@@ -13,8 +13,8 @@ export type ByteRange = { query: number; share: number }
 /** The range for CPUs that add byte products exactly. */
 export const fullRange: ByteRange = { query: 127, share: 255 }
 /**
- * The range for CPUs that limit the sum of two byte products to 32,767. With this range, the sum is at most 2 × 255 ×
- * 63 = 32,130 or 2 × 127 × 127 = 32,258.
+ * The range for CPUs that limit the sum of two byte products to 32,767. The sum is at most 2 × 255 × 63 = 32,130 or 2 ×
+ * 127 × 127 = 32,258.
  */
 export const halfRange: ByteRange = { query: 63, share: 127 }
 
@@ -53,8 +53,8 @@ export function selfAttention(
 }
 
 /**
- * Adds the cross-attention of one layer to the graph. Operations of ONNX Runtime compute it with numbers in `range`. If
- * `range` is null, one of steno's own operations computes it.
+ * Adds the cross-attention of one layer to the graph. ONNX Runtime computes it with numbers in `range`. If `range` is
+ * null, one of steno's own operations computes it.
  */
 export function crossAttention(
   layers: Layers,

@@ -1,5 +1,5 @@
 // Builds the ONNX graph of Whisper's decoder in the compact form (8-bit weights). A run adds the prompt, or one token,
-// to each row of the batch. The keys and values of the cross-attention are inputs in 8 bits.
+// to each row of the batch. The keys and values of the cross-attention are 8-bit inputs.
 
 import type { Stored } from '../onnx/messages.ts'
 import { type ByteRange, crossAttention, selfAttention } from './decoder-attention.ts'

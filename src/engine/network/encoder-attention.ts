@@ -12,8 +12,8 @@ const extraSize = 4
 
 /**
  * The names of three values in the graph. `query` and `key` are the channels that are appended to each query and to
- * each key. `isNeeded` is computed at run time. It is false if the encoder reads all frames of the window: the
- * attention then runs without the appended channels.
+ * each key. `isNeeded` is false if the encoder reads all frames of the window. The attention then runs without the
+ * appended channels.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
@@ -22,8 +22,7 @@ export type Extra = { query: string; key: string; isNeeded: string }
  * of a frame that represents n frames of a long silence. The frame then gets n times the weight.
  *
  * The first channel of a query is 1. The first channel of a key is `mass` times the square root of the head size, by
- * which the attention divides all scores. The other channels are 0. An attention mask would have the same effect, but
- * is slower in ONNX Runtime.
+ * which the attention divides. An attention mask would have the same effect, but is slower in ONNX Runtime.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

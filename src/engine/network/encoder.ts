@@ -1,6 +1,6 @@
 // Builds the ONNX graph of Whisper's encoder in the compact form (8-bit weights). The main outputs are the 8-bit keys
-// and values for all cross-attention layers of the decoder. They need a quarter of the memory and of the reading time
-// of 32-bit floats.
+// and values for the cross-attention of the decoder. They need a quarter of the memory and of the reading time of
+// 32-bit floats.
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, extraChannels } from './encoder-attention.ts'
@@ -99,8 +99,8 @@ function attentionByRuntime(
 }
 
 /**
- * Returns a function that adds one layer of the encoder to the graph, with products of ONNX Runtime. `normed` is the
- * normalised input of the layer.
+ * Returns a function that adds one layer of the encoder to the graph, with products of ONNX Runtime. `normed` is its
+ * normalised input.
  */
 function blockOf(
   layers: Layers,
@@ -115,8 +115,8 @@ function blockOf(
     const attended = add('self_attn.out_proj', layers.quantised([mixed]), state)
     const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
     const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
-      // With a bias of two dimensions, ONNX Runtime does not join the operations Add and Gelu into one operation. The
-      // joined operation would be slower.
+      // With a bias of two dimensions, ONNX Runtime does not join Add and Gelu into one operation, which would be
+      // slower.
       const bias = layers.reshape(linear.bias, 1, -1)
       return graph.add('com.microsoft.Gelu', [graph.add('Add', [layers.product(linear, rows), bias])])
     })

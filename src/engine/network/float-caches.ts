@@ -16,7 +16,7 @@ export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own:
   }
 }
 
-/** The prefix in the name of an output that updates a cache. The name of the cache follows this prefix. */
+/** The prefix in the name of an output that updates a cache, before the name of the cache. */
 export const updated = 'updated '
 
 /**

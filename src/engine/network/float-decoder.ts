@@ -1,6 +1,5 @@
-// Builds the ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size, and a run
-// updates the caches of the tokens in place. The graph also chooses the next token. So most runs copy only two numbers
-// for each window from the GPU.
+// Builds the ONNX graph of Whisper's decoder with float weights, for a GPU. A run updates the caches of the tokens in
+// place, and chooses the next token. So most runs copy only two numbers for each window from the GPU.
 
 import { alignmentQueries, cacheNames, selfAttention, storeAttention, updated } from './float-caches.ts'
 import { FloatLayers } from './float-layers.ts'

@@ -1,15 +1,15 @@
-// Builds the ONNX graph of Whisper's encoder with float weights. The graph also computes the keys and values that the
-// cross-attention of the decoder needs.
+// Builds the ONNX graph of Whisper's encoder with float weights. It also computes the keys and values for the
+// cross-attention of the decoder.
 
 import { FloatLayers } from './float-layers.ts'
 import type { FloatSize, FloatType } from './float-size.ts'
 import type { FloatWeights } from './float-weights.ts'
 
 /**
- * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames], with a row for each window of the batch. Its
- * outputs `key.N` and `value.N` [rows, frames, width] are the cross-attention keys and values of decoder layer N. A
- * model with alignment heads, which give the times of words, also has the output `aligned`. This output has the keys of
- * these heads, divided by √(head size): [rows, alignment heads, head size, frames].
+ * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames], with a row for each window. Its outputs
+ * `key.N` and `value.N` [rows, frames, width] are the cross-attention keys and values of decoder layer N. The output
+ * `aligned` [rows, alignment heads, head size, frames] has the keys of the alignment heads, divided by √(head size). A
+ * model without alignment heads does not have this output.
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

@@ -1,4 +1,4 @@
-// Adds the layers of a Whisper network with float weights to an ONNX graph. The operations run on a GPU and on a CPU.
+// Adds the layers of a Whisper network with float weights to an ONNX graph for a GPU or a CPU.
 
 import type { ElementType } from '../onnx/elements.ts'
 import type { Shape } from '../onnx/messages.ts'
@@ -6,10 +6,7 @@ import type { FloatType } from './float-size.ts'
 import type { FloatWeights } from './float-weights.ts'
 import { GraphWeights } from './graph-weights.ts'
 
-/**
- * The version of the ONNX operators. This is the first version with the operator TensorScatter, which updates a cache
- * in place.
- */
+/** The version of the ONNX operators. It is the first version with TensorScatter, which updates a cache in place. */
 const operators = 24
 const epsilon = { float: 1e-5 }
 
@@ -60,8 +57,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds the operations of a feed-forward layer to the graph: two matrix products, with a GELU between them. The result
-   * does not include the bias of the second matrix.
+   * Adds a feed-forward layer to the graph: two matrix products, with a GELU between them. The result does not include
+   * the bias of the second matrix.
    */
   feedForward(name: string, normed: string): string {
     const wide = this.graph.add('MatMul', [normed, this.matrix(`${name}.fc1`)])

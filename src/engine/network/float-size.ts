@@ -10,7 +10,7 @@ export type FloatType = 'float16' | 'float32'
 export type FloatSize = {
   width: number
   heads: number
-  /** The number of model frames in a window. A model frame is one output frame of the encoder: 0.02 s of sound. */
+  /** The number of model frames in a window. A model frame is an output frame of the encoder: 0.02 s of sound. */
   frames: number
   /** The maximum number of tokens for one window, including the tokens of the prompt. */
   positions: number

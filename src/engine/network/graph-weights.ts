@@ -25,8 +25,7 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the weight `name` of the model to the graph, converted to the number format of the network. Returns the name
-   * of the converted weight in the graph.
+   * Adds the weight `name` to the graph, converted to the number format of the network. Returns its name in the graph.
    */
   weight(name: string): string {
     return this.once(name, () => {
@@ -41,9 +40,9 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the named weight matrices to the graph, joined into one matrix of inputs × outputs. A matrix that is stored as
-   * outputs × inputs is transposed. ONNX Runtime does this work only once, when the model is opened. Returns the name
-   * of the joined matrix.
+   * Adds the named weight matrices to the graph, joined into one matrix of inputs × outputs. A matrix of outputs ×
+   * inputs is transposed. ONNX Runtime does this work only once, when the model is opened. Returns the name of the
+   * joined matrix.
    */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {

@@ -44,8 +44,7 @@ export class Layers {
   }
 
   /**
-   * Returns the name of the graph value for this key. Only the first call for a key calls `make`, which adds the value
-   * to the graph.
+   * Returns the name of the graph value for this key. Only the first call for a key calls `make`, which adds the value.
    */
   once(key: string, make: () => string): string {
     const known = this.known.get(key) ?? make()
@@ -81,8 +80,8 @@ export class Layers {
 
   /**
    * Quantises a matrix of activations (rows × inputs) to 8 bits, with one scale for each row. `parts` are groups of
-   * columns of the matrix. If `from` is `gelu`, the activations come from the function GELU, which is never below
-   * -0.17. Negative numbers then get only 32 of the 256 byte values, so positive numbers are more precise.
+   * columns of the matrix. The activation function GELU is never below -0.17. So with `gelu`, negative numbers get only
+   * 32 of the 256 byte values, and positive numbers are more precise.
    */
   quantised(parts: readonly string[], from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
@@ -109,8 +108,8 @@ export class Layers {
 
   /**
    * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. Each product
-   * then fits into the cache of a CPU, so the operations that read the product are faster. ONNX Runtime divides the
-   * matrix only once, when the model is opened.
+   * then fits into the cache of a CPU, and can be read faster. ONNX Runtime divides the matrix only once, when the
+   * model is opened.
    */
   divided(name: string, count: number): Linear[] {
     const { weight, scale, bias } = this.linear(name)
@@ -141,9 +140,9 @@ export class Layers {
   }
 
   /**
-   * Adds an operation that multiplies activations by a matrix in the layout of the decoder. This layout is fast for
-   * activations with few rows. It stores the weights of one output in blocks of `blockSize` inputs, with one scale for
-   * each block. If `bias` is true, the bias is added.
+   * Adds an operation that multiplies activations by a matrix in the layout of the decoder, which is fast for
+   * activations with few rows. The weights of one output are in blocks of `blockSize` inputs, with one scale for each
+   * block. If `bias` is true, the bias is added.
    */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims

@@ -1,5 +1,5 @@
-// Finds the weights of a model in the ONNX files of onnx-community and optimum. The operations in these files are read
-// only to find the names of the matrices.
+// Finds the weights of a model in the ONNX files of onnx-community and optimum. The operations are read only for the
+// names of the matrices.
 
 import { join } from 'node:path'
 import { mapFile } from '../../base/map-file.ts'

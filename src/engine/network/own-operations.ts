@@ -1,6 +1,6 @@
 // Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
-// weights). They quantise activations to integers of up to 16 bits. ONNX Runtime uses 32-bit floats for the attention
-// of the encoder, and 8 bits for other products.
+// weights). They use integers of up to 16 bits. ONNX Runtime uses 32-bit floats for the attention of the encoder, and 8
+// bits for other products.
 
 import type { Layers } from './layers.ts'
 
@@ -8,10 +8,7 @@ import type { Layers } from './layers.ts'
  * The settings of steno's own operations in the encoder. These operations always compute the attention of the encoder.
  */
 export type Own = {
-  /**
-   * The number of threads on which a product of the encoder runs. Null if operations of ONNX Runtime compute the
-   * products.
-   */
+  /** The number of threads for a product of the encoder. Null if operations of ONNX Runtime compute the products. */
   productThreads: number | null
 }
 
@@ -25,8 +22,8 @@ type LinearOptions = {
 }
 
 /**
- * Adds an operation that multiplies activations (rows × inputs) by a matrix in the layout of the encoder, and adds the
- * bias of the matrix.
+ * Adds an operation that multiplies activations (rows × inputs) by a matrix in the layout of the encoder, and adds its
+ * bias.
  */
 export function ownLinear(
   layers: Layers,

@@ -12,8 +12,8 @@ export type PickTokens = {
 }
 
 /**
- * A number that is added to the score of a token that is not allowed. The number is finite: -Infinity minus -Infinity
- * would be NaN.
+ * The number that is added to the score of a forbidden token. It is finite, because -Infinity minus -Infinity would be
+ * NaN.
  */
 const forbidden = -1e30
 
@@ -36,10 +36,9 @@ export function allowedInput(
 }
 
 /**
- * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` says which
- * tokens may be chosen (see `allowedInput`). The output `picked` has the id of the chosen token, and the logarithm of
- * its probability among the allowed tokens. If the timestamp tokens together are more probable than any other token,
- * only they count as allowed.
+ * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. `allowedInput` says which tokens
+ * may be chosen. The output `picked` has the id of the chosen token, and the logarithm of its probability among the
+ * allowed tokens. If the timestamp tokens together are more probable than any other token, only they count as allowed.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers
@@ -90,8 +89,8 @@ type Scores = { scores: string; groups: number; size: number; before: number }
 
 /**
  * The maximum number of tokens in a group. The CUDA provider finds the highest of at most 512 scores in one quick
- * kernel. With ArgMax and ReduceMax over all scores of a row, a step of 8 rows of Whisper base took 8.8 ms instead of
- * 0.84 ms on an H200.
+ * kernel. With ArgMax and ReduceMax over whole rows, a step took 8.8 ms instead of 0.84 ms (8 rows, Whisper base,
+ * H200).
  */
 const groupMax = 512
 

@@ -1,6 +1,6 @@
-// Quantises float matrices to 8 bits. The encoder and the decoder use the operations of ONNX Runtime that are fastest
-// for them on a CPU. MatMulIntegerToFloat, in the encoder, reads inputs × outputs with one scale for each output.
-// MatMulNBits, in the decoder, reads outputs × inputs with one scale for each block of 64 inputs.
+// Quantises float matrices to 8 bits. The encoder and the decoder use different operations of ONNX Runtime, each with
+// its own layout. For MatMulIntegerToFloat (encoder), a matrix is inputs × outputs, with one scale for each output. For
+// MatMulNBits (decoder), a matrix is outputs × inputs, with one scale for each block of 64 inputs.
 
 import type { Draft } from './tensor-file.ts'
 

@@ -1,5 +1,4 @@
-// Reads the dimensions of a Whisper model from the shapes of its tensors. The model is in steno's compact form (8-bit
-// weights; see compact.ts).
+// Reads the dimensions of a Whisper model in the compact form (8-bit weights) from the shapes of its tensors.
 
 import type { Stored } from '../onnx/messages.ts'
 import { headSize } from './layers.ts'

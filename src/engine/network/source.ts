@@ -8,8 +8,8 @@ import { fromOnnx } from './onnx-source.ts'
 import { fromSafetensors } from './safetensors-source.ts'
 
 /**
- * The tensors of a model: for each name, a function that reads 32-bit floats. A matrix is outputs × inputs, as in
- * Hugging Face's files. Each name begins with `encoder.` or `decoder.`.
+ * For each name of a tensor, a function that reads it as 32-bit floats. A matrix is outputs × inputs, as in Hugging
+ * Face's files. Each name begins with `encoder.` or `decoder.`.
  */
 export type Source = Map<string, () => Float32Array>
 

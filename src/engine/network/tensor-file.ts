@@ -1,5 +1,5 @@
-// Reads and writes files of named tensors in the safetensors format: the length of the header, the JSON header, and the
-// bytes of the tensors. ONNX Runtime maps the file into memory, so several processes share this memory.
+// Reads and writes files of named tensors in the safetensors format: length of the header, JSON header, bytes of the
+// tensors. ONNX Runtime maps the file into memory, so several processes share this memory.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -24,8 +24,8 @@ export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: (
 type Header = Record<string, { dtype: Kind; shape: number[]; data_offsets: [number, number] }>
 
 /**
- * Returns the place of each tensor in the file, by name. Leaves out tensors of a type that is not in `types`. Reads
- * only the header.
+ * Returns the place of each tensor in the file, by name. Leaves out types that are not in `types`. Reads only the
+ * header.
  */
 export function readTensorFile(path: string): Map<string, Stored> {
   const { header, from: start } = headerOf(path)

@@ -1,5 +1,5 @@
-// Finds the number of CPU cores that this process may use. The CPU quota of the cgroup, in the file cpu.max, can be
-// lower than the number of cores of the machine.
+// Finds the number of CPU cores that this process may use. The CPU quota in the cgroup file cpu.max can be lower than
+// the number of cores.
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -9,9 +9,9 @@ export function allowedCores(): number {
 }
 
 /**
- * Returns the number of cores that the file cpu.max of the cgroup allows. `line` is the content of this file, a CPU
- * time and a period: `200000 100000` allows 2 cores. The number is rounded down, but is at least 1. It is infinity if
- * there is no limit (`max 100000`), or if `line` is empty.
+ * Returns the number of cores that the cgroup file cpu.max allows. `line` is the content of this file, a CPU time and a
+ * period: `200000 100000` allows 2 cores. The result is rounded down, but at least 1, and is infinity if there is no
+ * limit or if `line` is empty.
  */
 export function quotaOf(line: string): number {
   const [quota, period] = line.trim().split(/\s+/).map(Number)

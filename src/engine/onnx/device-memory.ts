@@ -6,12 +6,12 @@ import { cString, pointerFrom } from './pointers.ts'
 import type { Runtime } from './runtime.ts'
 import { Tensor, valueAt } from './tensor.ts'
 
-/** Memory that the device and the host share. The device uses it as `tensor`, and the host uses it as `bytes`. */
+/** Memory that the device (as `tensor`) and the host (as `bytes`) share. */
 export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
 
 /**
- * Allocates tensors in the memory of the device on which a session runs. `shared` allocates a tensor that the host also
- * reads and writes. On a GPU, such a tensor is in pinned memory of the host, which the GPU reads without a copy.
+ * Allocates tensors in the memory of the device on which a session runs. The host also reads and writes the tensors
+ * that `shared` allocates. On a GPU, they are in pinned memory of the host, which the GPU reads without a copy.
  */
 export class DeviceMemory {
   private readonly own: Area
@@ -42,8 +42,7 @@ export class DeviceMemory {
     const owner = new Tensor(this.runtime, allocate(this.runtime, this.pinned, type, dims))
     const { address } = owner
     const size = elements[type].bytes * elementsIn(dims)
-    // Tells ONNX Runtime that the tensor is in the memory of the device. Otherwise ONNX Runtime would copy the tensor
-    // at each run.
+    // Tells ONNX Runtime that the tensor is in device memory. Otherwise each run would copy the tensor.
     const inDevice = new Tensor(this.runtime, valueAt(this.runtime, address, type, dims, this.own.info))
     const bytes = new Uint8Array(toArrayBuffer(address, 0, size))
     const free = () => {

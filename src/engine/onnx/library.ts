@@ -51,8 +51,7 @@ function hasProvider(folder: string): boolean {
 }
 
 /**
- * Returns the C and C++ runtime libraries that the built program contains. ONNX Runtime needs these libraries, and some
- * machines lack them.
+ * Returns the C and C++ runtime libraries in the built program. ONNX Runtime needs them, and some machines lack them.
  */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
@@ -66,13 +65,13 @@ export function hasCuda(): boolean {
   return hasProvider(cudaFolder())
 }
 
-/** Returns the path of the voice detection model, Silero VAD v6, from the npm package of a library for browsers. */
+/** Returns the path of the voice detection model, Silero VAD v6, in an npm package for browsers. */
 export function vadModel(): string {
   return mustFind('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx')
 }
 
 /**
- * Returns the paths of a recorded speech clip (`sound`) and of its reference text (`truth`), if the build contains
+ * Returns the paths of a recorded speech clip (`sound`) and its reference text (`truth`), or null if the build lacks
  * them.
  */
 export function builtInClip(): { sound: string; truth: string } | null {

@@ -19,7 +19,7 @@ export type Run<Outputs extends readonly string[] = readonly string[]> = (inputs
   -readonly [Name in keyof Outputs]: Tensor
 }
 
-/** A function that runs a model with two lists of inputs at the same time. Returns the outputs of both runs. */
+/** A function that runs a model with two lists of inputs at the same time, and returns the outputs of both runs. */
 export type RunTwo<Outputs extends readonly string[] = readonly string[]> = (
   one: readonly Tensor[],
   other: readonly Tensor[],
@@ -32,7 +32,7 @@ export class Session {
   constructor(
     private readonly runtime: Runtime,
     private readonly pointer: Pointer,
-    /** The weights that are in the memory of the caller. This memory is kept alive until the session is closed. */
+    /** The weights in the memory of the caller. This memory is kept alive until the session is closed. */
     private readonly weights: readonly Tensor[] = [],
   ) {
     this.inputs = this.ports('Input')
@@ -40,8 +40,7 @@ export class Session {
   }
 
   /**
-   * Returns a function that runs the model, with inputs in the order of `inputNames` and outputs in the order of
-   * `outputNames`.
+   * Returns a function that runs the model. Its inputs and outputs are in the order of `inputNames` and `outputNames`.
    */
   run<const Outputs extends readonly string[]>(
     inputNames: readonly string[],
@@ -61,9 +60,9 @@ export class Session {
   }
 
   /**
-   * Returns a function that runs the model twice at the same time, each time on one thread. Two such runs take less CPU
-   * time, because no thread waits for another thread at the end of each operation. Returns null if the runtime does not
-   * have exactly two threads, or if the system is not Linux.
+   * Returns a function that runs the model twice at the same time, each time on one thread. This takes less CPU time
+   * than two runs in turn, because no thread waits for another. Returns null if the runtime does not have exactly two
+   * threads, or if the system is not Linux.
    */
   runTwo<const Outputs extends readonly string[]>(
     inputNames: readonly string[],
@@ -82,8 +81,8 @@ export class Session {
       outputs.fill(0n)
       const wait = startRun(runtime, pointer, { ...names, inputs, outputs })
       const results = waitAfter(() => run(one), wait)
-      // If the run on the other thread failed, the model is run again on this thread. This run throws the error, if it
-      // fails too.
+      // If the run on the other thread failed, the model is run again on this thread. A second failure throws the
+      // error.
       return [results, outputs.includes(0n) ? run(other) : this.tensors<Outputs>(outputs)]
     }
   }

@@ -1,6 +1,6 @@
 // Opens the library with steno's own operations for ONNX Runtime (native/operators). They compute attention faster than
-// ONNX Runtime. On x86 CPUs without VNNI instructions, they also compute the products of the encoder, which ONNX
-// Runtime computes less exactly there.
+// ONNX Runtime. On x86 CPUs without VNNI instructions, they also compute the products of the encoder, because those of
+// ONNX Runtime are less exact.
 
 import { dlopen, type Pointer } from 'bun:ffi'
 import { findCarried } from '../../base/carried.ts'
@@ -11,8 +11,8 @@ import type { Runtime } from './runtime.ts'
 const known = new WeakMap<Runtime, Pointer | null>()
 
 /**
- * Returns the domain of steno's own operations. A session needs it to open a model with such operations. Returns null
- * if there is no library for this kind of machine, or if the CPU lacks AVX2 or FMA.
+ * Returns the domain of steno's own operations, which a session needs to open a model with such operations. Returns
+ * null if there is no library for this machine, or if the CPU lacks AVX2 or FMA.
  */
 export function openOperators(runtime: Runtime): Pointer | null {
   const domain = known.get(runtime) ?? makeDomain(runtime)

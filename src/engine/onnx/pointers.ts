@@ -2,10 +2,7 @@
 
 import { CString, type Pointer, ptr } from 'bun:ffi'
 
-/**
- * Calls `call`, which must pass the array `out` to a C function. Returns the pointer that the C function writes into
- * `out`.
- */
+/** Calls `call`, which must pass `out` to a C function. Returns the pointer that the C function writes into `out`. */
 export function pointerFrom(call: (out: BigUint64Array) => void): Pointer {
   const out = new BigUint64Array(1)
   call(out)

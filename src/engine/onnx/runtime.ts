@@ -6,10 +6,7 @@ import { type Argument, type Checked, link, type Silent, type table } from './fu
 import { cppLibraries } from './library.ts'
 import { cString, pointerFrom, textAt } from './pointers.ts'
 
-/**
- * The version of the C API that steno asks for. It has all functions that steno calls. Newer versions of the library
- * also support this version of the API.
- */
+/** The version of the C API with all functions that steno calls. Newer versions of the library also support it. */
 const apiVersion = 22
 
 export type Runtime = Checked &
@@ -26,8 +23,8 @@ export type Runtime = Checked &
 let poolThreads: number | null = null
 
 /**
- * Loads the shared library and starts ONNX Runtime with one pool of `threads` threads, which all sessions share. Throws
- * an error if the pool already has another number of threads, because ONNX Runtime would ignore the new number.
+ * Loads the shared library and starts ONNX Runtime with one pool of `threads` threads for all sessions. Throws an error
+ * if the pool already has another number of threads, because ONNX Runtime would ignore the new number.
  */
 export function openRuntime(library: string, threads: number): Runtime {
   if (poolThreads !== null && poolThreads !== threads)

@@ -1,5 +1,4 @@
-// The options of an inference session of ONNX Runtime: the constants (such as weights) that the session reads from
-// memory, and the settings of CUDA.
+// The options of an inference session of ONNX Runtime: constants (such as weights) in memory, and the settings of CUDA.
 
 import { type Pointer, ptr } from 'bun:ffi'
 import type { ElementType } from './elements.ts'
@@ -10,7 +9,7 @@ import { type Tensor, tensor } from './tensor.ts'
 export const constantsKey = 'session.model_external_initializers_file_folder_path'
 /**
  * The setting with which ONNX Runtime converts signed 8-bit weights to unsigned ones. Products of two unsigned bytes
- * are exact on every CPU. But on an x86 CPU with VNNI instructions, they take twice the time in ONNX Runtime 1.30.
+ * are exact on every CPU. On an x86 CPU with VNNI instructions, they take twice the time in ONNX Runtime 1.30.
  */
 export const exactBytesKey = 'session.x64quantprecision'
 
@@ -29,10 +28,7 @@ export type SessionOptions = {
   operators?: Pointer | null
 }
 
-/**
- * Gives ONNX Runtime the content of the constants that are not stored in the model itself. Returns one tensor for each
- * constant.
- */
+/** Gives ONNX Runtime the constants that are not stored in the model itself. Returns one tensor for each constant. */
 export function weightTensors(
   runtime: Runtime,
   options: Pointer,

@@ -23,8 +23,8 @@ export function openSession(
   model: string | Uint8Array,
   device: Device = 'cpu',
   /**
-   * The constants (such as weights) whose content is not in the bytes of `model`: the folder with their files, or their
-   * content by name. Null if there are none. Also null if `model` is a path, because ONNX Runtime then finds the files.
+   * The folder or the map with the constants (such as weights) that are not in the bytes of `model`. Null if there are
+   * none. Also null if `model` is a path, because ONNX Runtime then finds the files.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
   { cudaGraphs = false, singleThreaded = false, operators = null }: SessionOptions = {},

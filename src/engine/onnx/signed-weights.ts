@@ -1,6 +1,6 @@
 // Changes weight matrices from unsigned to signed bytes. The VNNI instructions of a CPU multiply unsigned activations
-// by signed weights, so unsigned weights take twice the time. 128 is subtracted from the weights and from their zero
-// points, so the products stay exactly the same.
+// by signed weights. ONNX Runtime needs twice the time for unsigned weights. 128 is subtracted from the weights and
+// their zero points, so the products stay exactly the same.
 
 import { elements } from './elements.ts'
 import { fieldHeader, number } from './protobuf.ts'
@@ -19,9 +19,9 @@ const shift = 128
 type Part = { bytes: Uint8Array; flips: boolean }
 
 /**
- * Changes the weights of a model to signed bytes, in the memory of `model`. A copy of a large model would need hundreds
- * of megabytes. No field becomes longer, so a write never reaches bytes that are read later. Returns `model` unchanged
- * if its weights cannot be changed.
+ * Changes the weights of a model to signed bytes, in the memory of `model`: a copy could need hundreds of megabytes. No
+ * field becomes longer, so a write never reaches bytes that are read later. Returns `model` unchanged if its weights
+ * cannot be changed.
  */
 export function withSignedWeights(model: Uint8Array): Uint8Array {
   const names = unsignedNames(model)
@@ -65,9 +65,9 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Divides an ONNX tensor of unsigned bytes into parts. A part with `flips: true` has the numbers of the tensor, which
- * the caller changes to signed bytes. The other parts have the other fields, with the data type already changed.
- * Numbers that are stored as a list of integers are converted to bytes.
+ * Divides an ONNX tensor of unsigned bytes into parts. Parts with `flips: true` have the numbers of the tensor, which
+ * the caller changes to signed bytes. The other parts have the other fields, with the data type already changed. A list
+ * of integers is converted to bytes.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

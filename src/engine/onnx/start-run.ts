@@ -1,4 +1,4 @@
-// Starts a run of a model on a thread of ONNX Runtime, so that the calling thread can run a model at the same time.
+// Starts a run of a model on a thread of ONNX Runtime, so that the calling thread can run a model too.
 
 import { type Pointer, ptr } from 'bun:ffi'
 import { openLibc } from '../../base/libc.ts'
@@ -15,8 +15,8 @@ export type RunArguments = {
 
 /**
  * Returns true if two runs may be started at the same time: on Linux, with two threads, one for each run. With more
- * threads, ONNX Runtime would divide each operation, and threads would wait for each other. `startRun` works only on
- * Linux, because it uses a semaphore of the GNU C library.
+ * threads, the threads of a run would wait for each other. `startRun` works only on Linux, because it uses a semaphore
+ * of the GNU C library.
  */
 export function canRunTwo({ threads }: Runtime): boolean {
   return threads === 2 && process.platform === 'linux'
@@ -24,8 +24,7 @@ export function canRunTwo({ threads }: Runtime): boolean {
 
 /**
  * Starts a run on a thread of ONNX Runtime. Returns a function that blocks the calling thread until the run has ended.
- * Call this function before the next call of `startRun`. Keep the input tensors and the arrays of `RunArguments` in
- * memory until the run has ended.
+ * Call it before the next call of `startRun`. Keep the input tensors and the arrays in memory until the run has ended.
  */
 export function startRun(
   runtime: Runtime,

@@ -9,7 +9,7 @@ const errorCode = /.*\[ONNXRuntimeError\] : \d+ : \w+ : /s
 /** The C++ exception of a failed allocation. Some messages give no other reason. */
 const noMemory = 'std::bad_alloc'
 
-/** Returns the reason in a message of ONNX Runtime, or the whole message if it has none of the known forms. */
+/** Returns the reason in a message of ONNX Runtime, or the whole message if its form is not known. */
 export function reasonIn(message: string): string {
   if (message.includes(noMemory)) return 'there is not enough memory'
   const [failure] = cudaFailure.exec(message) ?? []

@@ -1,4 +1,4 @@
-// Tensors of ONNX Runtime. The content of a tensor is in an array of JavaScript or in the memory of the library.
+// Tensors of ONNX Runtime. The content of a tensor is in a JavaScript array or in the memory of the library.
 
 import { type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
 import { type ElementType, elements, elementsIn } from './elements.ts'
@@ -11,8 +11,8 @@ export class Tensor {
     private readonly runtime: Runtime,
     readonly pointer: Pointer,
     /**
-     * The array of JavaScript that contains the values of this tensor. Null if the values are in the memory of the
-     * library or of another tensor.
+     * The array with the values of this tensor. Null if the values are in the memory of the library or of another
+     * tensor.
      */
     private readonly memory: NodeJS.TypedArray | null = null,
   ) {}
@@ -26,17 +26,14 @@ export class Tensor {
   }
 
   /**
-   * Returns an array that refers to the `length` floats from element `from`, without copying. Do not read the array
-   * after the tensor is freed.
+   * Returns `length` floats from element `from` as an array, without copying. Do not read the array after the tensor is
+   * freed.
    */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
 
-  /**
-   * Returns an array that refers to the first `length` bytes, without copying. Do not read the array after the tensor
-   * is freed.
-   */
+  /** Returns the first `length` bytes as an array, without copying. Do not read the array after the tensor is freed. */
   bytes(length: number): Uint8Array {
     return new Uint8Array(toArrayBuffer(this.address, 0, length))
   }
@@ -57,8 +54,8 @@ export class Tensor {
 }
 
 /**
- * Creates a tensor that refers to the array `data` from element `from`, without copying. Do not change `data` before
- * the tensor is freed.
+ * Creates a tensor that refers to `data` from element `from`, without copying. Do not change `data` before the tensor
+ * is freed.
  */
 export function tensor(
   runtime: Runtime,
@@ -101,8 +98,8 @@ export function valueAt(
 }
 
 /**
- * Returns the element type and the dimensions of a tensor, or of an input or output of a model. `info` is ONNX
- * Runtime's description. If `owned` is true, it is released. A dimension of -1 can have any size.
+ * Returns the element type and the dimensions in ONNX Runtime's description `info` of a tensor, an input or an output.
+ * Releases `info` if `owned` is true. A dimension of -1 can have any size.
  */
 export function describe(
   runtime: Runtime,

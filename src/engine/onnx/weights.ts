@@ -28,10 +28,7 @@ export function readModel(model: Uint8Array): Model {
   return { constants: readConstants(model), operations }
 }
 
-/**
- * Returns the constants with 32-bit floats by name. Leaves out constants whose content is in an external file or is a
- * list of numbers.
- */
+/** Returns the constants with 32-bit floats by name. Leaves out content in an external file or in a list of numbers. */
 export function readWeights(model: Uint8Array): Weights {
   const isFloat = 1
   const weights: Weights = new Map()
