@@ -56,9 +56,8 @@ type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
 }
 
 /**
- * Opens all models except the first speech model, which is open already. Throws an error if the model that detects
- * speech (VAD) cannot be opened. If another model cannot be opened, adds a message to `notes`, and the engine runs
- * without this model.
+ * Opens all models except the first speech model. Throws an error if the model that detects speech (VAD) cannot be
+ * opened. If another model cannot be opened, adds a message to `notes`, and the engine runs without this model.
  */
 async function openFurther(
   runtime: Runtime,
@@ -96,8 +95,8 @@ async function openFurther(
 }
 
 /**
- * Opens the voice models. If they cannot be opened, returns an error message instead. Each job with diarization then
- * fails with this message.
+ * Opens the voice models. If they cannot be opened, returns an error message, with which each job with diarization
+ * fails.
  */
 function openVoicesFor(
   runtime: Runtime,

@@ -10,13 +10,9 @@ import type { Runtime } from './onnx/runtime.ts'
 import { Diarization } from './who/diarize.ts'
 import type { Voices } from './who/voices.ts'
 
-/** The models that stay loaded between jobs. */
 export type LoadedModels = {
   vad: Vad
-  /**
-   * The speech models, in the order in which a job prefers them. A job whose language is known uses the first model
-   * that can do the job.
-   */
+  /** The speech models, best first. A job whose language is known uses the first model that can do the job. */
   speech: readonly [SpeechModel, ...SpeechModel[]]
   /** The model that detects the language for speech models that cannot detect it. Null if there is no such model. */
   detector: SpeechModel | null

@@ -1,5 +1,5 @@
-// Slaney's mel filters for a power spectrum that is computed from 400 samples. The features of Whisper and of the
-// built-in voice encoder use these filters.
+// Slaney's mel filters for a power spectrum of 400 samples, for the features of Whisper and of the built-in voice
+// encoder.
 
 import { sampleRate, samplesPerFft } from './audio.ts'
 
@@ -7,9 +7,8 @@ import { sampleRate, samplesPerFft } from './audio.ts'
 export const bins = samplesPerFft / 2 + 1
 
 /**
- * Returns the mel filters in one array, one filter after the other. Each of the `mels` filters has 201 weights, one for
- * each frequency bin. The mel scale is linear up to 1 kHz and logarithmic above. Each filter is a triangle, and all
- * triangles have the same area.
+ * Returns the mel filters in one array. Each of the `mels` filters has 201 weights, one for each frequency bin. The mel
+ * scale is linear up to 1 kHz and logarithmic above. All filters are triangles of the same area.
  */
 export function melFilters(mels: number): Float32Array {
   const hzPerMel = 200 / 3

@@ -1,5 +1,4 @@
-// Makes the voice print of one person from a media file. An engine process that makes a voice print loads only the
-// voice models.
+// Makes the voice print of one person from a media file. The engine process for this order loads only the voice models.
 
 import { JobFailure } from '../errors.ts'
 import { decode } from '../media/decode.ts'

@@ -14,7 +14,7 @@ export type { VoicePrint }
 
 /**
  * A media file with the speech of one person. `speech` lists the spans in which this person speaks, or is null if they
- * are not known.
+ * are unknown.
  */
 export type PrintSource = Pick<PrintOrder, 'path' | 'speech'>
 

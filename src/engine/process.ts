@@ -1,5 +1,5 @@
-// One engine child process. It gets orders (requests such as to load a model or to do a job), and is killed if its
-// pending orders time out. It may do several jobs at the same time.
+// One engine child process, which may do several jobs at the same time. It gets orders, such as to load a model. It is
+// killed if its pending orders time out.
 
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
@@ -23,8 +23,7 @@ export class EngineProcess {
 
   /**
    * Starts the child process. During a request, checks every `lookMs` milliseconds whether a signal such as SIGSTOP has
-   * paused the process, and then kills it. `gpu` is the only NVIDIA GPU that the process may use, or null if it may use
-   * all.
+   * paused the process, and then kills it. `gpu` is the only NVIDIA GPU for the process, or null if it may use all.
    */
   constructor(
     command: string[],
@@ -60,7 +59,7 @@ export class EngineProcess {
 
   /**
    * Sends an order to the child process. The promise is settled when `onReport` calls `resolve` or `reject`, or when
-   * the process exits. If the process has already exited, the promise is rejected at once.
+   * the process exits.
    */
   request<Answer>(
     order: Order,
@@ -77,8 +76,8 @@ export class EngineProcess {
       this.#child.send(order)
     } catch {
       // The child process has closed its channel, but Bun has not called `onExit` yet. SIGKILL makes sure that the
-      // process exits, and `onExit` then rejects `promise`. With an earlier rejection, a retry of the job would be sent
-      // to the same process.
+      // process exits, and `onExit` then rejects `promise`. An earlier rejection would send the retry of the job to the
+      // same process.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {

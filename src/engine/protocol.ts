@@ -1,5 +1,4 @@
-// The messages between an engine process and its parent process, which is the server or a command such as `steno
-// transcribe`.
+// The messages between an engine process and its parent process: the server, or a command such as `steno transcribe`.
 
 import type { LogEvent } from '../base/log.ts'
 import type { Config } from '../config.ts'
@@ -33,8 +32,8 @@ export type Order =
       kind: 'load'
       parent: number
       /**
-       * The data folder of the server. The engine process must not read the secrets in this folder. Null for a command
-       * that runs without a server, such as `steno transcribe`.
+       * The data folder of the server, whose secrets the engine process must not read. Null for a command that runs
+       * without a server.
        */
       dataDir: string | null
       /** The name of the first speech model, which a job uses if this model can do the job. */
@@ -58,7 +57,7 @@ export type Order =
   | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)
   | ({ kind: 'compact'; parent: number; dataDir: string | null } & CompactOrder)
 
-/** An order to make the voice print of one person. The process that receives this order loads no speech model. */
+/** An order to make the voice print of one person. The process for this order loads no speech model. */
 export type PrintOrder = {
   path: string
   /**
@@ -71,10 +70,7 @@ export type PrintOrder = {
   mediaProgram: Config['mediaProgram']
 }
 
-/**
- * An order to an engine process: write the compact form (8-bit weights) of the model in `folder` into the folder
- * `draft`.
- */
+/** An order to write the compact form (8-bit weights) of the model in `folder` into the folder `draft`. */
 export type CompactOrder = { folder: string; variant: FloatVariant; draft: string }
 
 /** A voice print: an embedding, the name of its embedding model, and the length of the speech in it. */

@@ -1,5 +1,4 @@
-// A request to transcribe one recording: the choices of the caller, the media file, and the functions that the engine
-// calls during the transcription.
+// A request to transcribe one recording: the choices of the caller, the media file, and callbacks of the engine.
 
 import type { SpeakerTurn, Utterance } from '../transcripts/transcript.ts'
 import type { KnownVoice } from './who/known-voices.ts'
@@ -11,7 +10,7 @@ export type TranscribeChoices = {
   speakerCount: number | null
   align: boolean
   /**
-   * A text that the model treats as the text before the recording. The model continues in its style and spelling. The
+   * A text that the model treats as the text before the recording, and whose style and spelling it continues. The
    * transcript has a warning if the model accepts no such text, or if the text is too long.
    */
   prompt: string | null
@@ -35,8 +34,8 @@ export type TranscribeInput = TranscribeChoices & {
   path: string
   durationMs: number
   /**
-   * If set, the recording has this number of channels, and each channel is transcribed separately as one speaker. If
-   * null or missing, the mix of all channels is transcribed.
+   * If set, the recording has this number of channels, and each channel is transcribed as one speaker. Otherwise the
+   * mix of all channels is transcribed.
    */
   channels?: number | null
   /** The enrolled voices whose names may appear in the transcript. Names require `diarize`. */
@@ -61,7 +60,7 @@ export type TranscribeOptions = {
   signal: AbortSignal
   /**
    * The data with which the server offers the job to workers on other machines. Undefined in a command such as `steno
-   * transcribe`, which transcribes a file without creating a job.
+   * transcribe`.
    */
   handOver?: HandOver
   /** Called each time a worker on another machine claims the job. `fence` is the number of this claim. */
@@ -69,20 +68,20 @@ export type TranscribeOptions = {
   /** Called when the transcription has advanced to `seconds` of the recording. The first call has 0 seconds. */
   onSeconds: (seconds: number) => void
   /**
-   * Called when more utterances are complete, in order of time. `first` is the index of the first of these utterances
-   * in the transcript. A retry of the job starts again with `first` 0. `language` is the language of the text, which is
-   * `en` for a translation. Only the utterances of separate channels have speakers, and they are passed at the end.
+   * Called when more utterances are complete, in order of time. `first` is the index of the first of them in the
+   * transcript. A retry of the job starts again with `first` 0. `language` is the language of the text, which is `en`
+   * for a translation. The utterances of separate channels are passed at the end, with speakers.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number, language: string) => void
   /**
-   * Called after all sound was transcribed. When the job is retried, it can be called again. Each byte is the highest
-   * amplitude in 50 ms of sound, from 0 to 255.
+   * Called after all sound was transcribed. A retry of the job can call it again. Each byte is the highest amplitude in
+   * 50 ms of sound, from 0 to 255.
    */
   onPeaks?: (peaks: Uint8Array) => void
   /**
    * Called before the end, with the turns of the speakers in order of their starts. A retry of the job can call it
-   * again. A turn has the label of its speaker, such as `SPEAKER 1`, even if the transcript has a name. Not called
-   * without diarization or separate channels, or if a worker on another machine runs the job.
+   * again. A turn has a label such as `SPEAKER 1`, even if the transcript has a name. Not called without diarization or
+   * separate channels, or if a worker on another machine runs the job.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

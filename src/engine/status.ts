@@ -49,8 +49,8 @@ export class EngineStatus {
   }
 
   /**
-   * Logs a fault. Does not log the same reason again before the engine becomes ready. The reason is not in the engine's
-   * state, because callers of the API can read the state. A reason can contain paths of this machine.
+   * Logs a fault. Does not log the same reason again before the engine becomes ready. A reason can contain paths of
+   * this machine, so it is not in the engine's state, which callers of the API can read.
    */
   logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })

@@ -23,8 +23,8 @@ export function labelOf(speaker: number): string {
 
 /**
  * Removes words without text, and corrects the times of the other words. Each word lasts at least `shortest`, begins
- * after the previous word, and ends within the recording. `before` is the end of the word before the first word of
- * `placed`. `samples` is the length of the recording.
+ * after the previous word, and ends within the recording. `before` is the end of the word before `placed`. `samples` is
+ * the length of the recording.
  */
 export function inOrder(
   placed: readonly PlacedText[],

@@ -77,8 +77,7 @@ function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): stri
 }
 
 /**
- * Adds the recurrent layer to the graph. The layer processes the frames of the tensor [frames, 1, 128] one after the
- * other.
+ * Adds the recurrent layer to the graph. It processes the frames of the tensor [frames, 1, 128] one after the other.
  */
 function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string {
   const gates = (name: string) => {

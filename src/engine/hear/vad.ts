@@ -1,7 +1,7 @@
-// Voice detection: computes the probability of speech in each frame of 32 ms, with the published weights of Silero VAD.
-// The published graph reads one frame in each run, and the start of a run takes most of the time. So steno builds its
-// own graph, in which one run reads about a minute of sound. Tests check that the probabilities of both graphs differ
-// by less than 0.001.
+// Computes the probability of speech in each frame of 32 ms, with the published weights of Silero VAD. The published
+// graph reads one frame in each run, and most of the time is needed to start a run. So steno has its own graph, which
+// reads about a minute of sound in each run. Tests check that the probabilities of both graphs differ by less than
+// 0.001.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'
@@ -26,7 +26,7 @@ export const chunkSamples = chunkFrames * frameSamples
 export type Vad = {
   /**
    * Starts a recording. Returns a function that takes the next samples and returns the probability of speech in each
-   * frame. Only the last frame of a recording may be incomplete. Several recordings may be read at the same time.
+   * frame. Only the last frame may be incomplete. Several recordings may be read at the same time.
    */
   start(): (samples: Float32Array) => Float32Array
   close(): void
@@ -69,8 +69,7 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
 
 /**
  * Cuts each frame into overlapping parts for the Fourier transform. Computes the sum and the difference of each two
- * samples at the same distance from the middle of a part. With these values, the transform needs half as many
- * multiplications.
+ * mirrored samples of a part. With these values, the transform needs half as many multiplications.
  */
 function fold(
   { even, odd }: { even: Float32Array; odd: Float32Array },

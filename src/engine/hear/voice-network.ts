@@ -1,6 +1,6 @@
 // Finds the voices in a window of sound, with a small network that reads the output of Whisper's encoder. The network
-// counts the voices, and computes embeddings: vectors that are similar if the voice is the same. Only the built-in
-// model has such a network.
+// counts the voices, and computes vectors that are similar if the voice is the same. Only the built-in model has such a
+// network.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,9 +14,8 @@ export const voiceNetworkFile = 'voice-network.onnx'
 /** What the voice network finds in one window. */
 export type VoiceReading = {
   /**
-   * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three probabilities are for
-   * the 10 ms before the window. The reason is that the middle of the first model frame (20 ms) is at the start of the
-   * window.
+   * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for the 10 ms
+   * before the window, because the middle of the first model frame (20 ms) is at the start of the window.
    */
   counts: Float32Array
   /**

@@ -13,9 +13,9 @@ export type BandedRow = Band & { values: Float32Array }
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * Returns the path with the highest sum of values (dynamic time warping). The path goes from the first column of the
- * first row to the last column of the last row. The path never goes back to an earlier row or column. Each row must
- * begin between `begin` and `end` (inclusive) of the previous row.
+ * Returns the path with the highest sum of values (dynamic time warping). The path goes from the first to the last
+ * cell, and never back to an earlier row or column. Each row must begin between `begin` and `end` (inclusive) of the
+ * previous row.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []

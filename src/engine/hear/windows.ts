@@ -9,9 +9,9 @@ import { endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
 export type Piece = Span & { at: number }
 
 /**
- * A window: sound that the model reads at once, joined from pieces of the recording. `from` and `to` are the start and
- * the end of the window in the recording. `samples` is the length of the joined sound. It can be less than `to - from`,
- * because long pauses are shortened.
+ * A window: sound that the model reads at once, joined from pieces of the recording. `from` and `to` are positions in
+ * the recording. `samples` is the length of the joined sound. It can be less than `to - from`, because long pauses are
+ * shortened.
  */
 export type Window = Span & {
   pieces: Piece[]
@@ -66,8 +66,8 @@ export function withSpeechAfter(window: Window, later: readonly SpeechSpan[]): W
 }
 
 /**
- * Returns a window that ends at sample `end` of the recording. Speech after this sample is removed from `speech`. The
- * fields `pieces` and `samples` do not change.
+ * Returns a window that ends at sample `end` of the recording. Removes later speech from `speech`. Does not change
+ * `pieces` and `samples`.
  */
 export function windowUntil(window: Window, end: number): Window {
   const speech = window.speech.map(span => endingAt(span, end))

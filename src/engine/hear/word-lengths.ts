@@ -13,8 +13,7 @@ const wordMaxInside = 2 * framesPerSecond
 
 /**
  * Shortens long words, because the time of a long word often includes silence. The limit is twice the median length of
- * the words, but at least 1 s and at most 1.4 s. Inside a sentence, only words of more than 2 s are shortened: a
- * shorter time may include speech that has no text.
+ * the words, but at least 1 s and at most 1.4 s. Inside a sentence, only words of more than 2 s are shortened.
  */
 export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
@@ -30,7 +29,7 @@ export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   })
 }
 
-/** The minimum length of a word after a pause, in samples: 0.12 s, which is the length of a short word such as `of`. */
+/** The minimum length of a word after a pause, in samples: 0.12 s, the length of a short word such as `of`. */
 const lengthAfterPause = 0.12 * sampleRate
 
 /**

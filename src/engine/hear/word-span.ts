@@ -1,4 +1,4 @@
-// Finds the span of a word in the recording. Uses the stretches of speech in the window that contains the word.
+// Finds the span of a word in the recording from the stretches of speech in its window.
 
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
@@ -6,8 +6,8 @@ import type { Span } from './speech-spans.ts'
 import { pieceWith, type Window } from './windows.ts'
 
 /**
- * The time, in samples, by which a word may extend beyond its speech span. Voice detection misses soft sounds at both
- * ends of speech.
+ * How far a word may extend beyond its speech span, in samples. Voice detection misses soft sounds at both ends of
+ * speech.
  */
 const tolerance = 0.08 * sampleRate
 
@@ -47,9 +47,9 @@ export function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording. The time of a word often includes the pause before it, and the time of a
- * punctuation mark the pause after it. The span contains no pause, except a part of a short pause before the word (see
- * `short`). `lastEnd` is the end of the previous word.
+ * Returns the span of a word in the recording, without pauses. The time of a word often includes the pause before the
+ * word, or the pause after a punctuation mark. Only a part of a short pause before the word is kept (see `short`).
+ * `lastEnd` is the end of the previous word.
  */
 export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord, lastEnd: number): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]

@@ -13,14 +13,14 @@ type ModelFacts = {
   forTests?: boolean
 }
 
-/** A model that is contained in the program. `builtIn` is the path of the model's folder in steno's source tree. */
+/** A model that is contained in the program. `builtIn` is the path of its folder in the source tree. */
 export type BuiltInModel = ModelFacts & { builtIn: string }
 export type PublishedModel = ModelFacts & {
   repository: string
   revision: string
   /**
-   * The paths of the files to download: `cpu` for a machine without a GPU, `gpu` for a machine with a GPU. Missing for
-   * a Whisper model and for a voice model with one ONNX file, because their files always have the same names.
+   * The paths of the files to download: `cpu` for a machine without a GPU, `gpu` for a machine with a GPU. Missing if
+   * the files of a model always have the same names, as for Whisper models.
    */
   files?: { cpu: string[]; gpu: string[] }
 }
@@ -43,8 +43,8 @@ export type VoiceProfile = {
    */
   mergeBelow: number | null
   /**
-   * Two voice prints are of the same person if their dot product is `sameVoice` or more. The value is high, because a
-   * wrong name does more harm than a missing name.
+   * Two voice prints are of the same person if their dot product is `sameVoice` or more. A wrong name does more harm
+   * than a missing name, so the value is high.
    */
   sameVoice: number
 }
@@ -62,18 +62,15 @@ export function warningsOf(id: string): string[] {
   return findBuiltIn(id)?.forTests ? [`made by ${id}, a model for tests`] : []
 }
 
-/**
- * Returns the entry of the built-in model `id`, a model that the program contains. Returns null if the model is
- * unknown, or if it must be downloaded.
- */
+/** Returns the entry of the built-in model `id`. Returns null if the model is unknown, or if it must be downloaded. */
 export function findBuiltIn(id: string): BuiltInModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'builtIn' in model ? model : null
 }
 
 /**
- * Returns the entry of the published model `id`, a model that is downloaded from Hugging Face. Returns null if the
- * model is unknown, or if the program contains it.
+ * Returns the entry of the published model `id`, which is downloaded from Hugging Face. Returns null if the model is
+ * unknown or built in.
  */
 export function findPublished(id: string): PublishedModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null

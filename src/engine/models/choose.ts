@@ -12,9 +12,8 @@ import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './ser
 import { findInstalled } from './store.ts'
 
 /**
- * Unpacks the models and libraries that the program contains, and chooses the models for the engine. First downloads
- * the configured model if it is a published one that is not usable. For a CPU, replaces the first speech model by its
- * compact copy.
+ * Unpacks the files that the program contains, and chooses the models for the engine. First downloads the configured
+ * model if it is a published one that is not usable. For a CPU, replaces the first speech model by its compact copy.
  */
 export async function prepareModel(
   settings: ModelSettings,

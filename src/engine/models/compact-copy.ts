@@ -1,7 +1,6 @@
 // Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
-// of the float weights, because the copy needs less time and memory. The published 8-bit files omit words from the
-// transcripts, but the copy does not. A child process makes the copy in steno's models folder, because the folder of
-// the original may be read-only.
+// of the float weights, because it needs less time and memory. The published 8-bit files omit words from the
+// transcripts, but the copy does not. A child process makes the copy in steno's models folder.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
@@ -26,8 +25,8 @@ import { type InstalledModel, modelsDirOf } from './store.ts'
 export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
 /**
- * Returns the model with the folder of its compact copy (a copy with 8-bit weights). First makes this copy if it is
- * missing, outdated or damaged. Returns the model unchanged if it needs no copy, or if the copy cannot be made.
+ * Returns the model with the folder of its compact copy (8-bit weights). First makes the copy if it is missing,
+ * outdated or damaged. Returns the model unchanged if it needs no copy, or if the copy cannot be made.
  */
 export async function withCompactCopy<Model extends InstalledModel>(
   model: Model,
@@ -53,15 +52,14 @@ export async function withCompactCopy<Model extends InstalledModel>(
 }
 
 /**
- * The version of the compact form, in which the weights of a compact copy are stored. If this number is increased, all
- * existing compact copies are made again.
+ * The version of the compact form (8-bit weights). If this number is increased, all existing compact copies are made
+ * again.
  */
 const formVersion = 1
 
 /**
- * Returns a hash that changes when a file of the model is replaced. For a downloaded model, the hash is computed from
- * the sizes and published hashes of the files. For any other model, their modification times replace the published
- * hashes.
+ * Returns a hash that changes when a file of the model is replaced. It is computed from the sizes and published hashes
+ * of the files. A model without published hashes has modification times instead.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)

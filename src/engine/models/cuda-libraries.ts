@@ -1,5 +1,5 @@
-// Finds the files for CUDA that are missing on this machine: ONNX Runtime's CUDA provider, or the shared libraries that
-// this provider needs.
+// Finds the files for CUDA that are missing: ONNX Runtime's CUDA provider, or the shared libraries that this provider
+// needs.
 
 import { ptr } from 'bun:ffi'
 import { basename, join } from 'node:path'
@@ -9,8 +9,8 @@ import { carriedRuntime, cudaFolder, cudaProvider, hasCuda } from '../onnx/libra
 import { libraries } from './cuda.ts'
 
 /**
- * cuDNN, a library that is not in the CUDA provider's list of needed libraries. ONNX Runtime 1.30 opens cuDNN only for
- * a model with an operation that needs it. Without cuDNN, each job with such a model fails.
+ * cuDNN is not in the CUDA provider's list of needed libraries. ONNX Runtime 1.30 opens cuDNN only for a model with an
+ * operation that needs it. Without cuDNN, each job with such a model fails.
  */
 const cudnn = 'libcudnn.so.9'
 
@@ -32,7 +32,7 @@ function neededForCuda(): string[] {
 
 /**
  * Returns what to install: the NVIDIA driver, if it is missing, and the command for the other missing libraries.
- * `needed` are the names of all libraries that the CUDA provider needs. These names contain the version of CUDA.
+ * `needed` are the names of all libraries that the CUDA provider needs.
  */
 export function installHint(missing: readonly string[], needed: readonly string[] = missing): string {
   const missingCudnn = missing.find(name => name.startsWith('libcudnn'))

@@ -9,8 +9,8 @@ import { hasGpu, type ModelSettings } from './serving.ts'
 import { modelsDir } from './store.ts'
 
 /**
- * Opens a mirror of the hub (Hugging Face's server of model files). Downloads try the mirror before the hub. For a
- * `steno worker`, the mirror is its steno server.
+ * Opens a mirror of the hub (Hugging Face's server of model files), which is tried before the hub. For a `steno
+ * worker`, the mirror is its steno server.
  */
 export type OpenMirror = () => Promise<Hub>
 
@@ -21,8 +21,7 @@ export async function download(model: string, settings: ModelSettings, source: S
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)
     if (id === model) await done
-    // This is a voice model. If its download fails, the error is only logged, because only jobs with diarization use
-    // the model.
+    // If the download of a voice model fails, the error is only logged: only jobs with diarization use the model.
     else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }
 }

@@ -1,4 +1,4 @@
-// Checks the files of a model's folder, so that a fault is reported before a process tries to load the model.
+// Checks the files of a model's folder before a process tries to load the model.
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -7,7 +7,7 @@ import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 import { isCompact, jsonFiles, missingWeights, namesIn } from './layout.ts'
 import { isLock, lockName } from './lock.ts'
 
-/** Returns an error message about the first fault in a model's folder, or null if the folder has no fault. */
+/** Returns an error message about the first fault in a model's folder, or null. */
 export function faultOf(folder: string): string | null {
   const kind = framewiseKind(folder)
   return (kind === null ? whisperFault(folder) : missingFramewiseFile(folder, kind)) ?? damagedFile(folder)
@@ -50,9 +50,8 @@ function notAnObject(path: string): string {
 }
 
 /**
- * Returns an error message about the first damaged file of a model, or null. A damaged file is missing or empty, or
- * does not have the size in `steno-lock.json`. Ignores a damaged `steno-lock.json`, because `steno models verify`
- * reports it.
+ * Returns an error message about the first damaged file of a model, or null. A damaged file is missing or empty, or has
+ * another size than in `steno-lock.json`. `steno models verify` reports a damaged `steno-lock.json`.
  */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName))

@@ -1,6 +1,5 @@
 // Downloads one file. If the source allows it, a download resumes where the last attempt stopped. The download fails
-// after `pullTriesMax` attempts in a row without new bytes, or after `pullTriesMax` wrong hashes. The file gets its
-// final name only after its hash is verified.
+// after `pullTriesMax` attempts in a row without new bytes, or after `pullTriesMax` wrong hashes.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -50,8 +49,8 @@ export async function fetchFile(
 }
 
 /**
- * Downloads the missing bytes of the file, and appends them to the file `part`. If the source cannot resume, starts
- * from the first byte. Throws an error if the file has too few or too many bytes at the end.
+ * Downloads the missing bytes of the file, and appends them to `part`. If the source cannot resume, starts from the
+ * first byte. Throws an error if the file then has too few or too many bytes.
  */
 async function append(
   part: string,
@@ -84,7 +83,7 @@ async function append(
   if (written < size) throw new SourceError(`the transfer of ${name} broke off`)
 }
 
-/** Converts each error of the transfer to a SourceError, which is retried. An error of the disk is not retried. */
+/** Converts each error of the transfer to a SourceError, which is retried. A disk error is not retried. */
 async function* asSourceErrors(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body

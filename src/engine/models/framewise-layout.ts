@@ -1,5 +1,5 @@
-// The file layouts of framewise models, which give tokens for each frame of sound. There are two kinds: CTC models have
-// the layout of sherpa-onnx, and TDT models have the layout of onnx-asr.
+// The file layouts of framewise models, which give tokens for each frame of sound. CTC models have the layout of
+// sherpa-onnx, and TDT models have the layout of onnx-asr.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,8 +16,8 @@ const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model
 const variants = ['.int8', ''] as const
 
 /**
- * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. The kind is known from the vocabulary file, or
- * from the ONNX file that is last in `graphNames`. Returns null if the folder has none of these files.
+ * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. The vocabulary file, or the ONNX file that is
+ * last in `graphNames`, shows the kind. Returns null if there is no such file.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const

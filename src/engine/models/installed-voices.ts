@@ -6,16 +6,16 @@ import { models } from './catalogue.ts'
 import { publishedPlda, publishedVoices } from './roles.ts'
 
 /**
- * Returns the path of a voice model's ONNX file. The file of a published model has fp32 weights, because fp16 and int8
- * weights give worse embeddings.
+ * Returns the path of a voice model's ONNX file. A published model has fp32 weights, because fp16 and int8 weights give
+ * worse embeddings.
  */
 export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }
 
 /**
- * The paths of the files of the PLDA model (probabilistic linear discriminant analysis of embeddings), relative to the
- * model's folder.
+ * The files of the PLDA model (probabilistic linear discriminant analysis of embeddings), relative to the model's
+ * folder.
  */
 export const pldaFiles = models[publishedPlda].files.cpu
 

@@ -18,8 +18,8 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of a Whisper model's weight files. They are one file in the compact form (8-bit weights), or ONNX
- * files with the suffix `variant`. The list is empty if the ONNX file of the encoder or of the decoder is missing.
+ * Returns the paths of a Whisper model's weight files: one in the compact form (8-bit weights), or ONNX files with the
+ * suffix `variant`. The list is empty if the encoder or the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
@@ -40,10 +40,7 @@ export function isCompact(folder: string): boolean {
  */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
-/**
- * Returns the suffix in the file names of the float weights in a model's folder (see `floatVariants`). Returns null if
- * the folder has no float weights.
- */
+/** Returns the suffix in the file names of the float weights (see `floatVariants`), or null if the folder has none. */
 export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null
 }
@@ -54,8 +51,8 @@ export function runsOnCpu(folder: string): boolean {
 }
 
 /**
- * Returns the folder for the compact copy (with 8-bit weights) of the model in `folder`. The compact copy is always in
- * the models folder `dir`.
+ * Returns the folder for the compact copy (with 8-bit weights) of the model in `folder`. It is always in the models
+ * folder `dir`.
  */
 export function compactFolderOf(folder: string, dir: string): string {
   const name = basename(folder)

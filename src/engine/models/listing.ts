@@ -22,9 +22,7 @@ export type ModelListing = {
   form: 'compact' | 'float' | null
 }
 
-/**
- * Lists all known models, except the models for tests. `dirOf` returns the folder in which the model with this id is.
- */
+/** Lists all known models, except the models for tests. `dirOf` returns the folder that contains the model. */
 export function listModels(dirOf: (id: string) => string): ModelListing[] {
   return Object.entries<BuiltInModel | PublishedModel>(models)
     .filter(([, { forTests }]) => !forTests)

@@ -1,4 +1,4 @@
-// The file `steno-lock.json` in a model's folder. It lists the commit and the files of the model, with their hashes.
+// The file `steno-lock.json` in a model's folder: the commit of the model, and its files with their hashes.
 
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -7,8 +7,8 @@ import type { HubFile } from '../../net/hub.ts'
 import { sizeOf } from './fetch-file.ts'
 
 /**
- * The content of `steno-lock.json`. `revision` is the commit that was downloaded from `repository` on Hugging Face. In
- * a compact copy, `repository` is empty, and `revision` is a hash (see `revisionOf` in compact-copy.ts).
+ * The content of `steno-lock.json`. `revision` is the downloaded commit of `repository` on Hugging Face. In a compact
+ * copy, `repository` is empty, and `revision` is a hash (see `revisionOf` in compact-copy.ts).
  */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'

@@ -1,4 +1,4 @@
-// Checks the value of STENO_MODEL, which is the name of a known speech model, `auto-fast`, or the path of a folder.
+// Checks the value of STENO_MODEL: the name of a known speech model, `auto-fast`, or the path of a folder.
 
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'
@@ -11,8 +11,8 @@ export function requireModelName(model: string): void {
 }
 
 /**
- * Returns an error message with the most similar name if `model` is neither one of `speechModelNames` nor a folder.
- * Otherwise returns null.
+ * Returns null if `model` is one of `speechModelNames` or a folder. Otherwise returns an error message with the most
+ * similar name.
  */
 export function whyUnknown(model: string): string | null {
   const known = speechModelNames()

@@ -27,7 +27,6 @@ export function requiredModels(id: string, dir: string): string[] {
   return isVoiceModel(id) ? itself : [...itself, ...missingVoiceModels(dir)]
 }
 
-/** Returns the names of all models that can be pulled. */
 export function pullableModels(): string[] {
   return Object.keys(models).filter(findPublished)
 }
@@ -74,8 +73,7 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 
 /**
  * Returns a pattern for the paths of the weight files to download. `all` has all paths in the repository. Prefers fp16
- * for a GPU, and fp32 for a CPU, because steno makes the compact copy (8-bit weights) from fp32. A voice model is
- * always downloaded in fp32.
+ * for a GPU. Prefers fp32 for a CPU, because steno converts fp32 to 8 bits. A voice model is always downloaded in fp32.
  */
 function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/

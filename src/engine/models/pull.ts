@@ -1,6 +1,5 @@
-// Downloads a model from the hub (Hugging Face's server of model files) into a draft folder. Resumes an interrupted
-// download. Compares each file with the hub's hash. When all files are complete, the draft folder is renamed to the
-// model's folder.
+// Downloads a model from the hub (Hugging Face's server of model files), and resumes an interrupted download. When all
+// files in the draft folder are complete and have the hub's hashes, it becomes the model's folder.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -54,9 +53,8 @@ export async function downloadModel(download: ModelDownload): Promise<ModelLock>
     return await fetchModel(download)
   } finally {
     release()
-    // The owner of the files is changed only after the lock is released, because `inheritOwner` opens and closes the
-    // lock file. When a process closes any descriptor of a file, the operating system releases all locks of this
-    // process on this file.
+    // The owner is changed only after the lock is released, because `inheritOwner` opens and closes the lock file. When
+    // a process closes any descriptor of a file, it loses all its locks on this file.
     inheritOwner(dirname(download.folder))
   }
 }
@@ -75,8 +73,7 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
     else if (await isWhole(folder, files)) return installed
   }
   const total = files.reduce((sum, file) => sum + file.size, 0)
-  // The name of the draft folder contains the commit. So an attempt resumes an earlier attempt only if both download
-  // the same commit.
+  // The name of the draft folder contains the commit, so an attempt resumes only a download of the same commit.
   const draft = `${folder}.${revision.slice(0, 12)}.part`
   let done = 0
   for (const file of files) {

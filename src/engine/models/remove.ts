@@ -9,8 +9,7 @@ import { lockPath } from './pull.ts'
 
 /**
  * Removes the model `id` from the folder `dir`, with its compact copy (8-bit weights) and its incomplete downloads.
- * Returns false if `id` is not in the catalogue, or if there was nothing to remove. Throws an error if the model is
- * being downloaded.
+ * Returns false if there was nothing to remove. Throws an error if the model is being downloaded.
  */
 export function removeModel(dir: string, id: string): boolean {
   if (!isKnownModel(id) || !existsSync(dir)) return false

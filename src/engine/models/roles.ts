@@ -1,4 +1,4 @@
-// The models of the catalogue that steno uses for each purpose, such as the built-in speech model and the voice models.
+// The models of the catalogue that steno uses for each purpose.
 
 import { type ModelId, models } from './catalogue.ts'
 
@@ -15,8 +15,8 @@ export const fastSpeech = 'parakeet' satisfies ModelId
 export const automaticFast = 'auto-fast'
 
 /**
- * The speech models for languages that Whisper does not support, best first. The first model of this list that is
- * installed is loaded beside Whisper.
+ * The speech models for languages that Whisper does not support, best first. The first installed one is loaded beside
+ * Whisper.
  */
 export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 
@@ -31,7 +31,7 @@ export const publishedVoices = {
 
 /**
  * The published PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`.
- * Without this model, diarization finds the wrong number of speakers more often.
+ * Without it, diarization finds a wrong number of speakers more often.
  */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 
@@ -41,10 +41,7 @@ export const builtInVoices = {
   embedding: 'voice-encoder',
 } as const
 
-/**
- * The two voice models for tests. A speech model that exists only for tests uses them even if other voice models are
- * installed.
- */
+/** The two voice models for tests. A speech model for tests uses them even if other voice models are installed. */
 export const testVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'pocket-embedding',
@@ -58,8 +55,8 @@ export function isVoiceModel(id: string): boolean {
 }
 
 /**
- * Returns the names that the setting STENO_MODEL accepts: the names of the speech models, and `auto-fast`. STENO_MODEL
- * also accepts the path of a folder.
+ * Returns the names that STENO_MODEL accepts: the names of the speech models, and `auto-fast`. STENO_MODEL also accepts
+ * the path of a folder.
  */
 export function speechModelNames(): string[] {
   return [...Object.keys(models).filter(id => !isVoiceModel(id)), automaticFast]

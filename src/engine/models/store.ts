@@ -26,14 +26,14 @@ export function modelsDirOf(id: string, settings: StoreSettings): string {
 }
 
 export type InstalledModel = {
-  /** The name of the model in the catalogue. For a model that is not in the catalogue, the name of its folder. */
+  /** The name of the model in the catalogue. For any other model, the name of its folder. */
   name: string
   folder: string
 }
 
 /**
- * Finds the folder of a model by its name or path. Returns null if there is no such folder. Does not check the content
- * of the folder.
+ * Finds the folder of a model by its name or path. Returns null if there is none. Does not check the content of the
+ * folder.
  */
 export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
   const builtIn = findBuiltIn(model)

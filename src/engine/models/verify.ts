@@ -9,9 +9,9 @@ import { installedLock, lockName, type ModelLock, matches } from './lock.ts'
 import { isVoiceModel } from './roles.ts'
 
 /**
- * Checks the files of an installed model and of its compact copy (8-bit weights), if there is one. Returns the paths of
- * the files that are missing, or whose size or hash is not the one in `steno-lock.json`. If that file is damaged,
- * returns its path only. Returns null if there is no `steno-lock.json`.
+ * Checks the files of an installed model and of its compact copy (8-bit weights). Returns the paths of files that are
+ * missing, or whose size or hash differs from `steno-lock.json`. If that file is damaged, returns only its path.
+ * Returns null if there is no `steno-lock.json`.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const folder = join(dir, id)

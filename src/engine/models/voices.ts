@@ -25,8 +25,8 @@ export type VoiceFiles = {
   warning: string | null
   /**
    * True for the small built-in voice models. They run on the CPU, because the 8-bit operations of the segmentation
-   * model run only there. With them, diarization also uses the voice readings of the built-in speech model: counts of
-   * voices, and vectors of voices. Other speech models give no voice readings, and diarization makes more errors.
+   * model run only there. With them, diarization also uses the counts and the vectors of voices that the built-in
+   * speech model gives. With another speech model, diarization makes more errors.
    */
   areSmall: boolean
 }
