@@ -95,8 +95,7 @@ export async function work(
 
 /**
  * Yields the sound unchanged, and calls `onPart` before each part. `onPart` reports to the parent process while no
- * other code does, for example before a section. Without reports, the parent process kills this process after some
- * minutes.
+ * other code reports progress, for example before a section. Without reports, the parent process kills this process.
  */
 async function* withCalls(
   sound: AsyncIterable<Float32Array>,

@@ -1,5 +1,5 @@
-// Slaney's mel filters for a power spectrum of 400 samples, for the features of Whisper and of the built-in voice
-// encoder.
+// Slaney's mel filters for a power spectrum of 400 samples. The features of Whisper and of the built-in voice encoder
+// use them.
 
 import { sampleRate, samplesPerFft } from './audio.ts'
 

@@ -1,5 +1,5 @@
-// Makes voice prints for the server. Each one is made in its own child process, so a request does not wait for running
-// jobs.
+// Makes voice prints for the server. Each voice print is made in its own child process, so a request does not wait for
+// running jobs.
 
 import { unpackCarried } from '../base/carried.ts'
 import { openSemaphore } from '../base/semaphore.ts'

@@ -1,5 +1,5 @@
-// One engine child process, which may do several jobs at the same time. It gets orders, such as to load a model. It is
-// killed if its pending orders time out.
+// One engine child process, which may do several jobs at the same time. The process gets orders, such as to load a
+// model. It is killed if its pending orders time out.
 
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
@@ -125,8 +125,8 @@ export class EngineProcess {
 }
 
 /**
- * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state `T` (stopped) follows the name of
- * the process in parentheses. Returns false if this file cannot be read.
+ * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state follows the name of the process,
+ * which is in parentheses. `T` means stopped. Returns false if this file cannot be read.
  */
 function isStopped(pid: number): boolean {
   try {

@@ -50,8 +50,8 @@ export type Order =
       mediaProgram: Config['mediaProgram']
     }
   /**
-   * A job. If `wantsTurns` is true, the engine process also reports the turns of the speakers. This needs diarization
-   * or separate channels.
+   * A job. If `wantsTurns` is true, the engine process also reports the turns of the speakers. Only jobs with
+   * diarization or separate channels have turns.
    */
   | { kind: 'job'; id: number; input: TranscribeInput; wantsTurns: boolean }
   | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)

@@ -19,8 +19,8 @@ import { noTurns } from './who/turns.ts'
 
 export type TranscribeListener = Listener & {
   /**
-   * Called after each block and at the end, with the new complete utterances, which may be none. They have no speakers.
-   * `language` is the language of their texts.
+   * Called after each block and at the end, with the new complete utterances, which may be none. These utterances have
+   * no speakers. `language` is the language of their texts.
    */
   onUtterances?: (utterances: Utterance[], language: string) => void
   /** Called once at the end, with the turns of the speakers. Without diarization, it is not called. */
@@ -42,8 +42,8 @@ export async function transcribe(
   let { language } = input
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
-  // The job uses the first model that supports the language. If the language is unknown, it uses the first model, if
-  // this can detect languages. Otherwise `chosen` is null until another model has detected the language.
+  // The job uses the first model that supports the language. Without a language, the job uses the first model if this
+  // model can detect languages. Otherwise `chosen` is null until another model has detected the language.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null

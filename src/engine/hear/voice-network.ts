@@ -15,7 +15,7 @@ export const voiceNetworkFile = 'voice-network.onnx'
 export type VoiceReading = {
   /**
    * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for the 10 ms
-   * before the window, because the middle of the first model frame (20 ms) is at the start of the window.
+   * before the window. The middle of the first model frame (20 ms) is at the start of the window.
    */
   counts: Float32Array
   /**

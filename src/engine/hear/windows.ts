@@ -10,8 +10,8 @@ export type Piece = Span & { at: number }
 
 /**
  * A window: sound that the model reads at once, joined from pieces of the recording. `from` and `to` are positions in
- * the recording. `samples` is the length of the joined sound. It can be less than `to - from`, because long pauses are
- * shortened.
+ * the recording. `samples` is the length of the joined sound. Long pauses are shortened, so this length can be less
+ * than `to - from`.
  */
 export type Window = Span & {
   pieces: Piece[]

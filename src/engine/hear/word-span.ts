@@ -12,8 +12,8 @@ import { pieceWith, type Window } from './windows.ts'
 const tolerance = 0.08 * sampleRate
 
 /**
- * The times, in samples, for a word that starts in the short pause before it. Such a pause is shorter than `pause`. The
- * word may start up to `delay` after the start that its attention gives.
+ * The limits, in samples, for a word that starts in the pause before its speech. `pause` is the limit of this pause.
+ * `delay` is added to the start that the attention of the word gives.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 
@@ -28,8 +28,8 @@ export function inFrames({ begin, end }: Voice): Span {
 }
 
 /**
- * The minimum pause between two speech spans, in samples. Spans with a shorter pause are joined: they were one span
- * that was cut because it was too long.
+ * The minimum pause between two speech spans, in samples. Two spans with a shorter pause were one long span that voice
+ * detection cut, so they are joined.
  */
 const pauseMin = 0.1 * sampleRate
 

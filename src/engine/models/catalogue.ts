@@ -37,9 +37,9 @@ export type VoiceProfile = {
    */
   threshold: number
   /**
-   * Two voices are merged after the clustering if their corrected distance is less than `mergeBelow` (see
-   * merge-voices.ts). If `mergeBelow` is null, no voices are merged. If it is a number, the clustering computes its
-   * threshold from the recording, and does not use `threshold`.
+   * Two voices are merged after the clustering if their distance, as merge-voices.ts computes it, is less than
+   * `mergeBelow`. If `mergeBelow` is null, no voices are merged. If it is a number, the clustering threshold is
+   * computed from the recording, and `threshold` is not used.
    */
   mergeBelow: number | null
   /**

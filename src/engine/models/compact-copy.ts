@@ -1,5 +1,5 @@
 // Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
-// of the float weights, because it needs less time and memory. The published 8-bit files omit words from the
+// of the float weights, because the copy needs less time and memory. The published 8-bit files omit words from the
 // transcripts, but the copy does not. A child process makes the copy in steno's models folder.
 
 import { createHash } from 'node:crypto'
@@ -58,8 +58,8 @@ export async function withCompactCopy<Model extends InstalledModel>(
 const formVersion = 1
 
 /**
- * Returns a hash that changes when a file of the model is replaced. It is computed from the sizes and published hashes
- * of the files. A model without published hashes has modification times instead.
+ * Returns a hash that changes when a file of the model is replaced. The hash is computed from the sizes and published
+ * hashes of the files. For a model without published hashes, modification times are used instead.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)

@@ -18,8 +18,8 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of a Whisper model's weight files: one in the compact form (8-bit weights), or ONNX files with the
- * suffix `variant`. The list is empty if the encoder or the decoder is missing.
+ * Returns the paths of a Whisper model's weight files: one file in the compact form, or ONNX files with the suffix
+ * `variant`. The list is empty if the encoder or the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
@@ -51,8 +51,8 @@ export function runsOnCpu(folder: string): boolean {
 }
 
 /**
- * Returns the folder for the compact copy (with 8-bit weights) of the model in `folder`. It is always in the models
- * folder `dir`.
+ * Returns the folder for the compact copy (with 8-bit weights) of the model in `folder`. The copy is always in the
+ * models folder `dir`.
  */
 export function compactFolderOf(folder: string, dir: string): string {
   const name = basename(folder)

@@ -1,5 +1,5 @@
 // Downloads a model from the hub (Hugging Face's server of model files), and resumes an interrupted download. When all
-// files in the draft folder are complete and have the hub's hashes, it becomes the model's folder.
+// files in the draft folder have the hub's hashes, the draft folder becomes the model's folder.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -38,7 +38,7 @@ export function lockPath(folder: string): string {
 
 /**
  * Downloads a model. If another process is downloading it, waits until that download has ended. Files that then match
- * the files on the hub are not downloaded again.
+ * the hub are not downloaded again.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })

@@ -31,7 +31,7 @@ export const publishedVoices = {
 
 /**
  * The published PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`.
- * Without it, diarization finds a wrong number of speakers more often.
+ * Without this model, diarization finds a wrong number of speakers more often.
  */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 

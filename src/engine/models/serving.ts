@@ -21,8 +21,7 @@ export type ChosenModel = InstalledModel & {
    */
   others: InstalledModel[]
   /**
-   * The model that detects the language. Null if a chosen speech model can detect it, or if no model for this purpose
-   * is installed.
+   * The model that detects the language. Null if a chosen speech model can detect it, or if no such model is installed.
    */
   detector: InstalledModel | null
   voices: VoiceChoice

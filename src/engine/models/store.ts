@@ -15,8 +15,8 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 /**
- * Returns the folder that contains the folder of the model `id`. This is the result of `modelsDir`. A model that was
- * pulled before there was a data folder can be in the user's cache folder instead.
+ * Returns the folder that contains the folder of the model `id`. For a model that was pulled before the data folder
+ * existed, this can be the user's cache folder. For any other model, returns the result of `modelsDir`.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]

@@ -19,8 +19,8 @@ export type VoiceFiles = {
   /** The parameters with which embeddings are computed and compared. */
   profile: VoiceProfile
   /**
-   * The warning in each transcript with speakers that only the small built-in voice models are installed. Null if these
-   * models are not used, or if they are used for tests.
+   * A warning for transcripts with speakers: only the small built-in voice models are installed. Null if other voice
+   * models are used, or if the models are used for tests.
    */
   warning: string | null
   /**

@@ -94,8 +94,9 @@ function positions(layers: Layers): { places: string; mask: string } {
 }
 
 /**
- * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. This is the score of any token
- * minus its LogSoftmax, here of token 0. In ONNX Runtime, LogSoftmax is several times faster than ReduceLogSumExp.
+ * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. The logarithm is the score of
+ * any token minus its LogSoftmax, so token 0 is used. In ONNX Runtime, LogSoftmax is several times faster than
+ * ReduceLogSumExp.
  */
 function logTotal(layers: Layers, scores: string): string {
   const { graph } = layers
@@ -110,8 +111,8 @@ function integer(layers: Layers, value: number): string {
 }
 
 /**
- * Adds operations that look up the embedding of each token in the quantised matrix `embed_tokens`, and convert it to
- * floats. Returns the name of their output.
+ * Adds operations that look up each token's embedding in the quantised matrix `embed_tokens`, and convert the embedding
+ * to floats. Returns the name of the output.
  */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers

@@ -21,8 +21,9 @@ export type Extra = { query: string; key: string; isNeeded: string }
  * Returns the channels that are appended to each query and each key. They add log(n), which is in `mass`, to the score
  * of a frame that represents n frames of a long silence. The frame then gets n times the weight.
  *
- * The first channel of a query is 1. The first channel of a key is `mass` times the square root of the head size, by
- * which the attention divides. An attention mask would have the same effect, but is slower in ONNX Runtime.
+ * The first channel of a query is 1. The first channel of a key is `mass` times the square root of the head size. The
+ * attention divides all scores by this root. An attention mask would have the same effect, but is slower in ONNX
+ * Runtime.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

@@ -1,6 +1,6 @@
 // Builds the ONNX graph of Whisper's encoder in the compact form (8-bit weights). The main outputs are the 8-bit keys
-// and values for the cross-attention of the decoder. They need a quarter of the memory and of the reading time of
-// 32-bit floats.
+// and values for the cross-attention of the decoder. Floats of 32 bits would need four times the memory and reading
+// time.
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, extraChannels } from './encoder-attention.ts'
@@ -23,8 +23,8 @@ import type { Size } from './size.ts'
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  *
- * If `own` is given, steno's own operations compute the attention. They also compute the products if `own` has threads
- * for them.
+ * If `own` is given, steno's own operations compute the attention. If `own` has threads for the products, they also
+ * compute the products.
  */
 export function encoderModel(
   tensors: ReadonlyMap<string, Stored>,

@@ -1,4 +1,4 @@
-// Builds the ONNX graph of Whisper's encoder with float weights. It also computes the keys and values for the
+// Builds the ONNX graph of Whisper's encoder with float weights. The graph also computes the keys and values for the
 // cross-attention of the decoder.
 
 import { FloatLayers } from './float-layers.ts'
@@ -7,9 +7,9 @@ import type { FloatWeights } from './float-weights.ts'
 
 /**
  * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames], with a row for each window. Its outputs
- * `key.N` and `value.N` [rows, frames, width] are the cross-attention keys and values of decoder layer N. The output
- * `aligned` [rows, alignment heads, head size, frames] has the keys of the alignment heads, divided by √(head size). A
- * model without alignment heads does not have this output.
+ * `key.N` and `value.N` [rows, frames, width] are the cross-attention keys and values of decoder layer N. Word times
+ * come from the attention of the alignment heads. A model with such heads also has the output `aligned` [rows,
+ * alignment heads, head size, frames]: their keys, divided by √(head size).
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

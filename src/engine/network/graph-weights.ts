@@ -56,8 +56,8 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the biases of the named projections to the graph, joined into one vector. Whisper's key projections have no
-   * bias in the file, so they get zeros.
+   * Adds the biases of the named projections to the graph, joined into one vector. A projection without a bias in the
+   * file, such as Whisper's key projections, gets zeros.
    */
   bias(...names: string[]): string {
     const parts = names.map(name => {

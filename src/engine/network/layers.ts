@@ -140,7 +140,7 @@ export class Layers {
   }
 
   /**
-   * Adds an operation that multiplies activations by a matrix in the layout of the decoder, which is fast for
+   * Adds an operation that multiplies activations by a matrix in the layout of the decoder. This layout is fast for
    * activations with few rows. The weights of one output are in blocks of `blockSize` inputs, with one scale for each
    * block. If `bias` is true, the bias is added.
    */

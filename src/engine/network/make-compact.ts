@@ -1,5 +1,5 @@
 // Converts a model to the compact form (8-bit weights) and writes the file. The conversion runs in its own process,
-// because it blocks the event loop. The end of this process frees the memory.
+// because it blocks the event loop. The end of the process frees the memory of the conversion.
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'

@@ -24,8 +24,8 @@ export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decode
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
     if (plain && constant.dims.length > 0) weights.set(plain, () => weightOf(constant, false))
   }
-  // In an ONNX file, the name of a matrix does not say to which layer it belongs. The name of the MatMul operation
-  // does. The matrix is the second input of this operation.
+  // In an ONNX file, the name of a matrix does not contain its layer. The layer is in the name of the MatMul operation,
+  // which has the matrix as its second input.
   for (const { name, kind, inputs } of operations) {
     const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
     const plain = plainName(

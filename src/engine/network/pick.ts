@@ -12,8 +12,8 @@ export type PickTokens = {
 }
 
 /**
- * The number that is added to the score of a forbidden token. It is finite, because -Infinity minus -Infinity would be
- * NaN.
+ * The number that is added to the score of a forbidden token. The number is finite, because -Infinity minus -Infinity
+ * would be NaN.
  */
 const forbidden = -1e30
 
@@ -156,7 +156,7 @@ function penalised(layers: FloatLayers, row: string, from: number, penalties: Fl
 }
 
 /**
- * Adds operations that find the highest score in each row, and its column. They first search in each group, and then
+ * Adds operations that find the highest score in each row, and its column. The search is first in each group, and then
  * among the highest scores of the groups.
  */
 function bestOf(layers: FloatLayers, { scores, groups, size }: Scores): { index: string; score: string } {

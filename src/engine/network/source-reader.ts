@@ -21,7 +21,7 @@ export class SourceReader {
   read(name: string): Float32Array {
     const read = this.source.get(name)
     if (!read) throw new Error(`the model has no ${name}`)
-    // The garbage collector runs too seldom by itself, because the memory of arrays is outside its heap.
+    // The memory of arrays is outside the garbage-collected heap, so the garbage collector runs too seldom by itself.
     if (this.garbageBytes > limits.tensorGarbageBytesMax) {
       Bun.gc(true)
       this.garbageBytes = 0

@@ -1,4 +1,4 @@
-// Reads the float weights of a published Whisper model by name. They are in Hugging Face's safetensors file, or in the
+// Reads the float weights of a published Whisper model by name. The files are Hugging Face's safetensors file, or the
 // ONNX files of onnx-community and optimum.
 
 import { existsSync } from 'node:fs'

@@ -22,8 +22,8 @@ export class Graph {
   private count = 0
 
   /**
-   * Makes an empty graph. All names that the graph generates begin with `prefix`. A branch of an `If` operation needs
-   * its own prefix, because its names must differ from those of other graphs.
+   * Makes an empty graph. All names that the graph generates begin with `prefix`. Each branch of an `If` operation
+   * needs its own prefix, because no name may be used in two graphs.
    */
   constructor(private readonly prefix = '') {}
 

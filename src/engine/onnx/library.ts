@@ -1,5 +1,5 @@
-// Finds native libraries, the voice detection model and a recorded clip. They are in the project folder, or in the
-// folder into which the built program unpacks its files. The CUDA provider has a folder of its own.
+// Finds native libraries, the voice detection model and a recorded clip. These files are in the project folder, or in
+// the folder into which the built program unpacks its files. The CUDA provider has a folder of its own.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -24,8 +24,8 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider, which need not exist. A provider that was installed before there was a data
- * folder is in the user's cache folder.
+ * Returns the folder of the CUDA provider, which need not exist. A provider that was installed before the data folder
+ * existed is in the user's cache folder.
  */
 export function cudaFolder(): string {
   const [own, cache] = [cudaFolderIn(nativeHome()), findCacheDir()]
@@ -35,8 +35,8 @@ export function cudaFolder(): string {
 }
 
 /**
- * Returns the folder into which the CUDA provider is installed. Its name contains the version of ONNX Runtime, because
- * the provider must have the same version.
+ * Returns the folder into which the CUDA provider is installed. The name of the folder contains the version of ONNX
+ * Runtime, which must be the version of the provider.
  */
 export function newCudaFolder(): string {
   return cudaFolderIn(nativeHome())

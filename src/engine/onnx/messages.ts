@@ -10,8 +10,8 @@ export type Constant = {
 /** A constant whose content is in the external file `file`: `bytes` bytes from the offset `from`. */
 export type Stored = { type: ElementType; dims: readonly number[]; file: string; from: number; bytes: number }
 /**
- * An attribute of an operation. A `Branch` is a nested graph, such as a branch of an `If` operation. Its operations can
- * also use the values of the outer graph.
+ * An attribute of an operation. A `Branch` is a nested graph, such as a branch of an `If` operation. The operations in
+ * a nested graph can also use the values of the outer graph.
  */
 export type Attribute = number | readonly number[] | string | { float: number } | Branch
 type Branch = { body(): Uint8Array }

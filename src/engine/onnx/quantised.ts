@@ -1,5 +1,5 @@
-// Opens the ONNX files of framewise models, whose weights may have 8 bits. They are CTC (connectionist temporal
-// classification) or TDT (token-and-duration transducer) models.
+// Opens the ONNX files of framewise models, whose weights may have 8 bits. Framewise models are CTC (connectionist
+// temporal classification) or TDT (token-and-duration transducer) models.
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'

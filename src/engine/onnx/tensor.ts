@@ -98,7 +98,7 @@ export function valueAt(
 }
 
 /**
- * Returns the element type and the dimensions in ONNX Runtime's description `info` of a tensor, an input or an output.
+ * Returns the element type and the dimensions from `info`, ONNX Runtime's description of a tensor, input or output.
  * Releases `info` if `owned` is true. A dimension of -1 can have any size.
  */
 export function describe(

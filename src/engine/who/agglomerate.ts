@@ -26,8 +26,8 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // If more than 70 % of the clusters remain after a round, most are outliers, which another round would not merge.
-    // So only the largest clusters are kept. A small cluster is never a voice.
+    // If more than 70 % of the clusters remain after a round, most are outliers, and another round would merge few. So
+    // only the largest clusters are kept. A small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }

@@ -16,7 +16,7 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if their corrected distance is less than `mergeBelow` (see merge-voices.ts). If
+   * Two voices become one voice if their distance, as merge-voices.ts computes it, is less than `mergeBelow`. If
    * `mergeBelow` is null, or if the caller gave the number of voices, all voices stay separate.
    */
   mergeBelow: number | null

@@ -1,6 +1,6 @@
 // Diarization: finds who speaks when. The segmentation model finds the voices in overlapping views of ten seconds. The
-// recording is cut into pieces in which one voice speaks alone, and each piece of about 0.25 s or more gets an
-// embedding. At the end, the embeddings are clustered, and each cluster with enough speech is a speaker.
+// recording is cut into pieces in which one voice speaks alone. Each piece of about 0.25 s or more gets an embedding.
+// At the end, the embeddings are clustered, and each cluster with enough speech is a speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import type { VoiceReading } from '../hear/voice-network.ts'
@@ -36,7 +36,7 @@ export class Diarization {
   private readonly voiceCounts = new VoiceCounts()
   private readonly frameEmbeddings = new FrameEmbeddings()
   /**
-   * The sound that the segmentation model has not read yet. It begins at the first sample of the next view (ten
+   * The sound that the segmentation model has not read yet. The first sample is the start of the next view (ten
    * seconds).
    */
   private pending: Float32Array[] = []
@@ -73,8 +73,8 @@ export class Diarization {
   }
 
   /**
-   * True if this diarization uses the voice readings of the speech model: the number of voices in each moment, and
-   * vectors of these voices.
+   * True if this diarization uses the voice readings of the speech model. A voice reading has the number of voices in
+   * each moment, and vectors of these voices.
    */
   get usesVoiceReadings(): boolean {
     return this.voices.usesVoiceReadings
@@ -135,8 +135,8 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // The last view (ten seconds) ends after the recording, so its end is silence. Voices that the segmentation model
-      // finds there are ignored.
+      // The last view (ten seconds) ends after the recording, so the end of this view is silence. Voices that the
+      // segmentation model finds there are ignored.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)

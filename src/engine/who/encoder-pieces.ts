@@ -16,7 +16,7 @@ const coverageMin = 0.75
 /** The minimum loudness of a voice: −30 dBFS as a root mean square. A quieter voice is amplified to this loudness. */
 const levelMin = 10 ** (-30 / 20)
 export const pieceSize = pieceFrames * melBands
-/** The number of values in a feature frame: the power in each mel band, and the mean energy of 160 samples. */
+/** The number of values in a frame: the power in each mel band, and the mean energy of the middle 160 samples. */
 export const width = melBands + 1
 
 export function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array {
@@ -54,8 +54,8 @@ export function piecesOf(features: Float32Array): Float32Array[] {
 }
 
 /**
- * Returns the factor by which the power of the sound is multiplied. It raises the mean power of a quiet voice to
- * `levelMin` squared. For a louder voice, it is 1.
+ * Returns the factor by which the power of the sound is multiplied. The factor raises the mean power of a quiet voice
+ * to `levelMin` squared. For a louder voice, the factor is 1.
  */
 function gainOf(features: Float32Array, frames: number): number {
   let energy = 0

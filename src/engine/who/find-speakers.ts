@@ -10,7 +10,8 @@ import type { Voices } from './voices.ts'
 
 /**
  * The minimum speech of a speaker is `seconds`, if at most `speechSeconds` seconds of speech are clustered. With more
- * speech, the minimum grows with its square root, because a longer recording has larger clusters of outliers.
+ * speech, the minimum grows with the square root of the speech, because longer recordings have larger clusters of
+ * outliers.
  */
 const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
 

@@ -1,5 +1,5 @@
-// Removes fragments from turns: turns and gaps of only a few frames. They occur between two speakers and in quiet
-// speech, because the number of voices is decided for each frame of 17 ms.
+// Removes fragments from turns. A fragment is a turn or a gap of only a few frames. Fragments occur between two
+// speakers and in quiet speech, because the number of voices is decided for each frame of 17 ms.
 
 import { sampleRate } from '../audio.ts'
 import type { Turn } from './turn.ts'

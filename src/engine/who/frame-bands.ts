@@ -7,7 +7,7 @@ import { Graph } from '../onnx/graph.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'
 
-/** The number of frames in one run of the graph. They fit into the cache of a CPU core. */
+/** The number of frames in one run of the graph. These frames fit into the cache of a CPU core. */
 const batchFrames = 256
 
 type Recipe = {

@@ -1,6 +1,6 @@
 // The distances between clusters of voice embeddings, with average linkage: the mean cosine distance over all pairs of
-// embeddings. This mean is one minus the dot product of the two centroids, if they are not normalised. With normalised
-// centroids, as in pyannote, all speakers of short or noisy recordings become one speaker (measured by
+// embeddings. This mean is one minus the dot product of the two centroids, if the centroids are not normalised. With
+// normalised centroids, as in pyannote, all speakers of short or noisy recordings become one speaker (measured by
 // scripts/bench/diarize.ts).
 
 import { dot } from './unit.ts'
