@@ -7,8 +7,8 @@ import { sampleRate, samplesPerFft } from './audio.ts'
 export const bins = samplesPerFft / 2 + 1
 
 /**
- * Returns the mel filters in one array. Each of the `mels` filters has 201 weights, one for each frequency bin. The mel
- * scale is linear up to 1 kHz and logarithmic above. All filters are triangles of the same area.
+ * Returns the mel filters in one array. Each of the `mels` filters has 201 weights, one for each frequency bin. All
+ * filters are triangles of the same area.
  */
 export function melFilters(mels: number): Float32Array {
   const hzPerMel = 200 / 3

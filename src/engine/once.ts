@@ -1,5 +1,5 @@
 // The engine of a command such as `steno transcribe`. It has a single child process, which may run several jobs at the
-// same time. The engine does not retry jobs. An abort kills the child process, so no job can run after an abort.
+// same time. The engine does not retry jobs. An abort kills the child process.
 
 import type { Engine } from './engine.ts'
 import { prepareModel } from './models/choose.ts'

@@ -1,5 +1,5 @@
-// The engine of the server. It chooses the model, and gives each job to a worker (an engine child process). It retries
-// a job once if the worker exited or timed out.
+// The engine of the server. It chooses the model, and gives each job to a worker (an engine child process). A job whose
+// worker exited or timed out is retried once.
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'

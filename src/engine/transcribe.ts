@@ -1,6 +1,5 @@
 // Transcribes sound block by block, so that ten hours of sound need little more memory than ten minutes. `findBlocks`
-// yields the blocks, the speech model turns them into words, and `assemble` makes the transcript. Diarization reads the
-// same sound.
+// yields the blocks, the speech model turns them into words, and `assemble` makes the transcript.
 
 import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 import { assemble } from './assemble.ts'

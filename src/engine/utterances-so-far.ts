@@ -5,8 +5,8 @@ import type { PlacedText } from './hear/place.ts'
 import { type Attributed, groupWords, inOrder, utteranceOf } from './utterances.ts'
 
 /**
- * Builds the utterances of a recording during its transcription. The utterances have no speakers, because the speakers
- * are known only at the end. An utterance is complete when a later word belongs to the next utterance.
+ * Builds utterances during the transcription. The utterances have no speakers, because the speakers are known only at
+ * the end. An utterance is complete when a later word belongs to the next utterance.
  */
 export class UtterancesSoFar {
   readonly #align: boolean

@@ -1,5 +1,5 @@
-// A window: one or more pieces of the recording, with at most 30 s of sound. A pause of up to two seconds inside a
-// window is kept. A longer pause is shortened.
+// A window: one or more pieces of the recording, with at most 30 s of sound. A pause of more than two seconds inside a
+// window is shortened.
 
 import { sampleRate, samplesPerFrame, windowFrames, windowSamples } from '../audio.ts'
 import type { Recording } from './recording.ts'

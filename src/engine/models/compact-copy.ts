@@ -1,6 +1,6 @@
 // Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
 // of the float weights, because the copy needs less time and memory. The published 8-bit files omit words from the
-// transcripts, but the copy does not. A child process makes the copy in steno's models folder.
+// transcripts, but the copy does not.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'

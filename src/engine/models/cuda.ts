@@ -1,5 +1,5 @@
-// Installs ONNX Runtime's CUDA provider from a NuGet package. ONNX Runtime searches for the provider only in the folder
-// of its own library. So ONNX Runtime's library is copied into the folder of the provider.
+// Installs ONNX Runtime's CUDA provider from a NuGet package. ONNX Runtime's library is copied into the same folder,
+// because it searches for the provider only in its own folder.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'

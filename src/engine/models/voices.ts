@@ -26,7 +26,7 @@ export type VoiceFiles = {
   /**
    * True for the small built-in voice models. They run on the CPU, because the 8-bit operations of the segmentation
    * model run only there. With them, diarization also uses the counts and the vectors of voices that the built-in
-   * speech model gives. With another speech model, diarization makes more errors.
+   * speech model gives.
    */
   areSmall: boolean
 }

@@ -1,5 +1,5 @@
 // Runs models in ONNX Runtime. The outputs of a run stay in the memory of the library and can be the inputs of the next
-// run. So the cache of a decoder is never copied to JavaScript.
+// run.
 
 import { CString, type Pointer } from 'bun:ffi'
 import type { Config } from '../../config.ts'

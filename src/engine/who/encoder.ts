@@ -21,8 +21,8 @@ const framesMin = 25
 const batchPieces = 12
 
 /**
- * Opens the encoder. If `keepsNoise` is true, its method `withoutNoise` subtracts no noise. Comparisons with the
- * original encoder, Resemblyzer, need this, because Resemblyzer does not subtract noise.
+ * Opens the encoder. If `keepsNoise` is true, its method `withoutNoise` subtracts no noise, for comparisons with the
+ * original encoder, Resemblyzer.
  */
 export function openEncoder(
   runtime: Runtime,

@@ -1,5 +1,5 @@
 // Computes the feature frames of a recording while its sound arrives. Diarization reads two blocks (a minute of sound
-// each), and later the second block with a third one. The frames of the second block are computed only once.
+// each), and later the second block with a third one. The frames of the second block are computed once.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { samplesPerMelFrame } from '../audio.ts'
