@@ -36,9 +36,10 @@ export function allowedInput(
 }
 
 /**
- * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. `allowedInput` says which tokens
- * may be chosen. The output `picked` has the id of the chosen token, and the logarithm of its probability among the
- * allowed tokens. If the timestamp tokens together are more probable than any other token, only they count as allowed.
+ * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` says which
+ * tokens may be chosen. The output `picked` has the id of the chosen token, and the logarithm of its probability among
+ * the allowed tokens. If the timestamp tokens together are more probable than any other token, only they count as
+ * allowed.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers
@@ -82,7 +83,7 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 
 /**
  * The scores of text tokens or of timestamp tokens: [rows, groups × size]. All groups have the same size, so some
- * columns belong to tokens of another kind, which are forbidden. `before` is the number of columns before the first
+ * columns may belong to tokens of another kind, which are forbidden. `before` is the number of columns before the first
  * text or timestamp token.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
