@@ -36,7 +36,8 @@ function addFolder(place: string, walk: Walk): void {
     for (const entry of readdirSync(place, { withFileTypes: true }).sort(byName))
       if (!entry.name.startsWith('.')) addEntry(join(place, entry.name), entry, walk)
   } catch (error) {
-    walk.listed.problems.push({ place, reason: causeOf(error) })
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    walk.listed.problems.push({ place, reason: isMissing ? 'this folder is missing' : causeOf(error) })
   }
 }
 

@@ -60,7 +60,7 @@ export const taskHelp = {
   'no-sentences': 'do not end a subtitle where a sentence ends',
   'include-speakers': 'true, false or auto: name the speakers (auto)',
   'include-timestamps': 'begin each paragraph of text with its time',
-  quiet: 'print errors only',
+  quiet: 'print errors, warnings and notes of the engine only',
 }
 
 /** A paragraph of help for the option --language. */
