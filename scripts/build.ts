@@ -104,7 +104,7 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: {
     outfile: built,
-    // Otherwise, the program would run the code that `preload` names in a bunfig.toml of the working folder.
+    // With `true`, the program would run the code that `preload` names in a bunfig.toml of the working folder.
     autoloadBunfig: false,
     // main.ts reads .env itself. Bun would also read .env.local and .env.development.
     autoloadDotenv: false,

@@ -1,6 +1,6 @@
 // Callers submit jobs while faults happen: kills, suspensions, a full disk, a locked database, clock steps. At the end,
 // every accepted job must have ended exactly once. No money and no webhook event may be lost. STENO_BENCH_KILLS sets
-// the number of kills. Only root can fill the disk, because it is a mounted file system.
+// the number of kills. The full disk needs root, because the benchmark mounts a small file system for it.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'

@@ -3,9 +3,9 @@
 // for probabilistic linear discriminant analysis (PLDA) projects them. The projection removes most differences between
 // x-vectors of one voice.
 //
-// The row `oracle` shows a clustering without errors: each embedding gets the speaker who talks for most of its span.
-// The errors of this row have other causes, such as overlapping speech. The 0.25 s around each start and end of a
-// segment (the collar) are not scored.
+// The row `oracle` shows a clustering without errors: each embedding gets the speaker of the segment that overlaps its
+// span most. The errors of this row have other causes, such as overlapping speech. The 0.25 s around each start and end
+// of a segment (the collar) are not scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx-voices.ts'
@@ -16,12 +16,12 @@ import { readMeeting, segmentsOf } from './support/meeting.ts'
 export const bench = { name: 'diarization: clustering a real meeting', run }
 
 /**
- * The thresholds with which both clusterings are measured. They suit only the embeddings of this benchmark: each
- * embedding model needs its own threshold.
+ * The thresholds with which the two clusterings, linkage and VBx, are measured. They suit only the embeddings of this
+ * benchmark: each embedding model needs its own threshold.
  */
 const thresholds = [0.7, 0.75, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95]
 /**
- * VBx (a clustering by variational Bayes) starts from the clusters of another clustering and can only remove clusters.
+ * VBx (a clustering by variational Bayes) starts from the clusters of a first clustering and can only remove clusters.
  * The threshold of the first clustering is `startShare` times an element of `thresholds`. A lower threshold gives more
  * clusters.
  */

@@ -1,4 +1,5 @@
-// Measures the latency of the API at two hundred requests a second. The engine is first idle, and then uses all cores.
+// Measures the latency of the API at two hundred requests a second, first while the engine works, and then while it is
+// idle.
 
 import { pocket } from '../../test/support/engine-room.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'

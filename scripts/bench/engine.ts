@@ -1,6 +1,6 @@
 // Measures the cost and the word errors of the whole pipeline on the longest clip. Compares steno with transformers.js
-// and whisper.cpp, with the same weights and two threads each. Compare the CPU times: the wall times depend on other
-// programs of the machine.
+// and whisper.cpp, with the same weights and two threads each, unless a row says otherwise. Compare the CPU times: the
+// wall times depend on other programs on the machine.
 //
 // STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
 // STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.

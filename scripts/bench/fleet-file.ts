@@ -34,7 +34,7 @@ const hours = Number(process.env.STENO_BENCH_HOURS ?? 10)
 const pairs = Number(process.env.STENO_BENCH_PAIRS ?? 5)
 const bytesPerHour = 2 * 16_000 * 3600
 const megabyte = 1024 * 1024
-/** A folder of Linux that keeps its files in memory. */
+/** A Linux folder whose files are in memory. */
 const memory = '/dev/shm'
 
 type Measured = { bare: number[]; worker: number[]; idleMb: number; mostMb: number; cpuSeconds: number }

@@ -76,7 +76,7 @@ function fill(db: Db, secrets: Secrets): void {
   })
 }
 
-/** The maximum number of hard links to one file. The file system ext4 allows 65,000. */
+/** The number of hard links to one file after which a new file is used. The file system ext4 allows at most 65,000. */
 const linksMax = 50_000
 
 /** Gives each job a media file. These files are hard links to a few real files. */

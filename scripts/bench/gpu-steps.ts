@@ -2,7 +2,7 @@
 // The operations in the graphs are counted and not run, so no GPU is needed.
 //
 // STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also compares the
-// tokens of the model's own graphs and of steno's graphs for GPUs. Both run on the CPU.
+// tokens of the model's own graphs and of steno's graphs for GPUs. Both graphs run on the CPU.
 
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'

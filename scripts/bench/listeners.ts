@@ -82,8 +82,8 @@ function open({ port }: Ready, head: string): Socket {
 }
 
 /**
- * Starts a job and returns its id. Its engine first sends `firstUtterances` utterances, and then single utterances.
- * Waits for the first of the single utterances.
+ * Starts a job and returns its id. The server's engine first sends `firstUtterances` utterances, and then single
+ * utterances. Waits for the first of the single utterances.
  */
 async function startJob({ port }: Ready, key: string): Promise<string> {
   const call = async (path: string, body: object): Promise<Record<string, string>> => {

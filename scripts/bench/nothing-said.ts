@@ -1,5 +1,5 @@
 // Transcribes long sounds without speech, with a prompt and a vocabulary, and counts the invented words. Also
-// transcribes real speech without the terms of the vocabulary, and counts these terms in the text.
+// transcribes real speech in which the terms of the vocabulary do not occur, and counts these terms in the text.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model.
 // STENO_BENCH_MINUTES: the length of each sound in minutes, instead of 60.

@@ -1,6 +1,6 @@
 // Measures whole processes of steno and of other programs, with random weights in the dimensions of Whisper base and
 // small. Each program decodes the same number of tokens for each window of 30 s. Compare the CPU times: the wall times
-// depend on other programs of the machine.
+// depend on other programs on the machine.
 //
 // STENO_BENCH_PYTHON: a Python with faster-whisper, transformers, torch and openai-whisper. This Python also writes the
 // weights for faster-whisper and whisper.cpp.

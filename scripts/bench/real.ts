@@ -1,5 +1,5 @@
 // Measures Whisper base on real speech: word errors, word times, CPU time, wall time and peak memory of whole
-// processes. Compare the CPU times: the wall times depend on other programs of the machine. Every program must get the
+// processes. Compare the CPU times: the wall times depend on other programs on the machine. Every program must get the
 // weights of the same model, in its own format.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model.

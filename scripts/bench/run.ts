@@ -1,7 +1,7 @@
 // Runs the named benchmarks of this folder, or all of them, and prints a table of results for each: `bun
 // scripts/bench/run.ts [name …] [--json FILE] [--docs FOLDER]`. `--json FILE` also writes the results to the file.
-// `--docs FOLDER` also writes them to bench.md in the folder. Without names, it also draws speed.svg, the speed by the
-// length of the recording.
+// `--docs FOLDER` also writes them to bench.md in the folder. Without names of benchmarks, `--docs` also draws
+// speed.svg, the speed by the length of the recording.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'

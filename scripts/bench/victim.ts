@@ -27,8 +27,8 @@ const sources = ['upload', 'url'] as const
 type Source = (typeof sources)[number]
 
 /**
- * `host` is the host name in the media and webhook addresses of the measured jobs. As root, only the name server of
- * `startNames` knows this name. Otherwise, the name resolves without a name server.
+ * `host` is the host name in the media and webhook addresses of the measured jobs. If this process runs as root, only
+ * the name server of `startNames` knows the name. Otherwise, the name resolves without a name server.
  */
 type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
 

@@ -7,7 +7,9 @@ const buckets = 320
 export type Histogram = {
   add(seconds: number): void
   count(): number
-  /** Returns a quantile of the waiting times: `quantile(0.95)` is the time within which 95 % of the jobs started. */
+  /**
+   * Returns a quantile of the waiting times: `quantile(0.95)` is about the time within which 95 % of the jobs started.
+   */
   quantile(share: number): number
   longest(): number
 }

@@ -75,7 +75,10 @@ export function remove(pool: Pool, gpu: Gpu, now: number): Job | null {
   return job
 }
 
-/** Returns the number of GPUs that are needed for the average load and for the jobs in the queue. */
+/**
+ * Returns the number of GPUs that are needed for the average load and for the jobs in the queue, but at least the
+ * number of reserved GPUs.
+ */
 export function needed(pool: Pool, queuedSeconds: number): number {
   const speed = facts.secondsOfAudioPerSecond
   const steady = pool.load / speed / scaler.busyShare

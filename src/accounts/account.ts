@@ -62,7 +62,7 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
   })
 }
 
-/** Sets the webhook address of an account. Jobs without a webhook address of their own use it. */
+/** Sets the webhook address of an account that is not deleted. Jobs without a webhook address of their own use it. */
 export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
   db.run('update accounts set webhook_url = $webhookUrl where id = $id and deleted_at is null', {
     id,

@@ -49,7 +49,7 @@ const uriCharacters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/
 
 /**
  * Returns true if the text is allowed as a redirect address: an https address, an http address on a loopback host, or
- * an address with a custom scheme. RFC 8252 requires a reversed domain name as a custom scheme, such as
+ * an address with an allowed custom scheme. RFC 8252 requires a reversed domain name as a custom scheme, such as
  * `com.example.app`. An address with a user name or a password is not allowed.
  */
 export function isRedirectUri(text: string): boolean {

@@ -90,7 +90,10 @@ export function endGrant(db: Db, id: string): void {
   db.run('delete from grants where id = $id', { id })
 }
 
-/** Removes expired tokens, grants without any token, and grants whose authorization code was not exchanged in time. */
+/**
+ * Removes expired tokens, grants that have no token left, and grants whose authorization code was not exchanged in
+ * time.
+ */
 export function purgeGrants(db: Db): void {
   db.tx(() => {
     const now = db.now()

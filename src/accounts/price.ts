@@ -16,7 +16,10 @@ export function centsOf(units: number): number {
   return units / limits.unitsPerCent
 }
 
-/** Converts an amount in dollars to cents: `7.5` becomes 750. Returns null if the text is not an amount of money. */
+/**
+ * Converts an amount in dollars to cents: `7.5` becomes 750. Returns null for any other text, and for more than nine
+ * digits before the point.
+ */
 export function parseDollars(text: string): number | null {
   const [, dollars, cents = ''] = /^(\d{1,9})(?:\.(\d{1,2}))?$/.exec(text) ?? []
   return dollars ? Number(dollars) * 100 + Number(cents.padEnd(2, '0')) : null

@@ -38,8 +38,8 @@ export async function signInWithPassword(
 }
 
 /**
- * Creates a session and returns its token. The password check may take 0.25 s or more. Returns null if the password was
- * changed or the account was deleted meanwhile.
+ * Creates a session and returns its token. Returns null if the password was changed or the account was deleted during
+ * the password check, which may take 0.25 s or more.
  */
 export function startSession(db: Db, { accountId, keyId, passwordHash }: SignedIn): string | null {
   const stillHeld = 'select 1 from accounts where id = $accountId and password_hash = $passwordHash'

@@ -38,7 +38,7 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // A HEAD request needs a HEAD route. Otherwise, Elysia would call the GET handler of the path.
+      // A HEAD request needs a HEAD route. Without this check, Elysia would call the GET handler of the path.
       if (request.method === 'HEAD' && !listMethods(app, pathOf(request.url)).includes('HEAD'))
         throw unrouted(app, request)
     })
@@ -47,7 +47,8 @@ export function openApp(service: Service): AnyElysia {
       answerError(service, app, { error, code, set, requestState, request }),
     )
 
-    // Flushes the database changes of a request to the disk before its successful response is sent.
+    // Flushes the database changes of a request, unless it is a GET, to the disk before its successful response is
+    // sent.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })

@@ -46,7 +46,7 @@ export async function answerError(
     set.status = clientClosedStatus
     return new Response(null, { status: clientClosedStatus })
   }
-  // The code of an ApiError may be NOT_FOUND too.
+  // `code` is NOT_FOUND for an ApiError with this code too.
   const isUnrouted = code === 'NOT_FOUND' && !(thrown instanceof ApiError)
   const answer = toApiError(isUnrouted ? unrouted(app, request) : thrown, code, {
     request_id: requestState.requestId,

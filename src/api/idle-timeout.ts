@@ -16,7 +16,7 @@ export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): n
   return requestIdleMs / 1000 + earlySeconds
 }
 
-/** The part of Bun's server that sets the idle timeout of a connection. Null if there is no connection. */
+/** The part of Bun's server that sets the idle timeout of a connection. Null if the app has no server. */
 export type IdleTimer = { timeout(request: Request, seconds: number): void } | null
 
 /**

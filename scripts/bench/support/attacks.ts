@@ -9,7 +9,9 @@ type Places = { port: number }
 
 type Attack = {
   name: string
-  /** The maximum number of unfinished jobs of this attack. The end of a job starts another one. */
+  /**
+   * The maximum number of unfinished jobs of this attack. After the end of a job, the next one starts: see `everyMs`.
+   */
   jobs: number
   /**
    * After its first `jobs` jobs, the attack starts at most one job every `everyMs` milliseconds on average. The default
@@ -75,7 +77,9 @@ const attacks: Attack[] = [
 
 export const attackNames = attacks.map(({ name }) => name)
 
-/** Starts an attack in a child process. It continues until the process is killed or a request fails. */
+/**
+ * Starts an attack in a child process. It continues until the process is killed, a request fails or a job completes.
+ */
 export function startAttack(order: Order): Bun.Subprocess {
   return Bun.spawn([process.execPath, import.meta.path, JSON.stringify(order)], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' },

@@ -1,5 +1,6 @@
 // A service with a simulated engine, in a separate process, for the chaos benchmark. Each step of a job takes a random
-// time. A message from the parent process sets the clock ahead of the real time, by this number of milliseconds.
+// time. A message from the parent process is a number of milliseconds: the difference between the clock of the service
+// and the real time.
 
 import { setLogFormat } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'

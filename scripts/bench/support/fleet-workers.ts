@@ -49,7 +49,8 @@ async function openWorker(order: Order, number: number): Promise<void> {
       await pause(isFaulty ? workMs * random.next() : workMs, signal)
       if (!isFaulty) return transcriptOf(input, words)
       if (random.below(2) === 0) throw new JobFailure('PROCESSING_ERROR')
-      // The worker disappears without a result. After the lease of the job, another worker gets the job.
+      // The worker leaves without a result and then returns. The server gives the job to a worker again after a timeout
+      // (the lease).
       const left = leave()
       await pause(Number.MAX_SAFE_INTEGER, signal)
       await left

@@ -18,7 +18,7 @@ const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
  * shorter.
  */
 const gapMax = 10
-/** The shortest stretch of voice, in steps of 10 ms. A shorter sound is a click of the lips or a breath. */
+/** The shortest stretch of voice, in steps of 10 ms. A shorter sound is usually a click of the lips or a breath. */
 const voiceMin = 13
 /** The shortest pause, in seconds. */
 const pauseMin = 0.3

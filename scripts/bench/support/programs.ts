@@ -17,7 +17,7 @@ export type Answer = Spent & { text: string; words: TimedWord[][] | null }
 
 export type Program = {
   name: string
-  /** False if an environment variable of the program is not set. The program is then skipped. */
+  /** False if a necessary environment variable of the program is not set. The program is then skipped. */
   here: boolean
   /** The number of times that the program is run and measured. */
   rounds: number
@@ -80,7 +80,9 @@ export function whisperCpp(): Program {
   }
 }
 
-/** Runs the pipeline of transformers.js with the given language, because the pipeline cannot detect it. */
+/**
+ * Runs the pipeline of transformers.js with English as the language, because the pipeline cannot detect the language.
+ */
 export function transformersJs(): Program {
   const { STENO_BENCH_PUBLISHED: folder = '' } = process.env
   return {

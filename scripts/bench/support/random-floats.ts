@@ -47,7 +47,7 @@ export const published: Record<string, Dimensions> = {
 
 export const [frames, positions] = [1500, 448]
 
-/** Returns the alignment heads: `aligned` of them, spread over all decoder layers. */
+/** Returns the alignment heads: `aligned` of them, spread evenly over the decoder layers. */
 export function alignmentHeadsOf({ aligned, decoderLayers, heads }: Dimensions): [number, number][] {
   return Array.from({ length: aligned }, (_, index) => [
     Math.floor((index * decoderLayers) / aligned),

@@ -10,7 +10,8 @@ export type TimedWord = { word: string; start: number; end: number }
 export type Errors = { of: number; wrong: number; lost: number; invented: number }
 
 /**
- * The longest overlap of a word with digital silence, in seconds. A word with a longer overlap is a word in silence.
+ * The longest allowed overlap of a word with digital silence, in seconds. A word with a longer overlap is a word in
+ * silence.
  */
 const silenceSecondsMax = 0.3
 const startsWithinSeconds = 0.2
@@ -55,7 +56,7 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 /**
  * Compares the start times of the words that both programs recognised. `of` counts the compared words. `near` counts
  * the compared words whose start times differ by at most 0.2 s. A word of `theirs` that starts inside a pause is
- * compared only in the last `before` seconds of the pause.
+ * compared only if it starts in the last `before` seconds of the pause.
  */
 export function compareStarts(
   ours: readonly TimedWord[],
@@ -72,13 +73,13 @@ export function compareStarts(
 }
 
 /**
- * The first word after a pause ends more than this many seconds after the end of the pause. The last word before a
- * pause starts more than this many seconds before the start of the pause.
+ * A word counts as the first word after a pause only if it ends more than this many seconds after the pause. A word
+ * counts as the last word before a pause only if it starts more than this many seconds before the pause.
  */
 const wordSecondsMin = 0.08
 /**
- * The first word after a pause starts less than this many seconds after the end of the pause. If no word does, the
- * program missed the first word, and the pause is not scored.
+ * The first word after a pause must start less than this many seconds after the end of the pause. Otherwise, the
+ * program missed a word, and the pause is not scored.
  */
 const lostAfterSeconds = 0.35
 
@@ -94,8 +95,8 @@ export function startsAfterPauses(pauses: readonly Pause[], words: readonly Time
 }
 
 /**
- * The last word before a pause ends less than this many seconds before the start of the pause. If no word does, the
- * program missed the last word, and the pause is not scored.
+ * The last word before a pause must end less than this many seconds before the start of the pause. Otherwise, the
+ * program missed a word, and the pause is not scored.
  */
 const lostBeforeSeconds = 0.5
 

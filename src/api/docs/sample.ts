@@ -32,7 +32,10 @@ const known: Record<string, unknown> = {
   code: 'PROCESSING_ERROR',
 }
 
-/** A schema at a greater depth is shown as null, unless it has a value of its own. An example thus fits on a screen. */
+/**
+ * A schema at a greater depth is shown as null, unless it has a value of its own, such as a default. An example thus
+ * fits on a screen.
+ */
 const depthMax = 6
 
 export function sampleOf(document: Document, given: Schema, name = '', depth = 0): unknown {

@@ -8,8 +8,8 @@ import type { RequestState } from './request-state.ts'
 
 /**
  * The fields of Elysia's context that the hooks use. Each hook must destructure its parameter, because Elysia reads the
- * names of the used fields from its source code. Otherwise, Elysia also parses the cookies and headers of every
- * request.
+ * names of the used fields from the source code of the hook. Otherwise, Elysia also parses the cookies and headers of
+ * every request.
  */
 export type GateContext = {
   request: Request

@@ -27,8 +27,8 @@ export function requireUncompressed(headers: Headers): void {
 }
 
 /**
- * Throws if the Content-Encoding of a file is not `identity`. The bytes are stored unchanged: even `aws-chunked`, which
- * is no compression, would damage the file.
+ * Throws if a file has a Content-Encoding other than `identity`. The bytes are stored unchanged: even `aws-chunked`,
+ * which is no compression, would damage the file.
  */
 export function requirePlainBytes(headers: Headers): void {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''

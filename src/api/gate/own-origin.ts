@@ -19,7 +19,7 @@ export function requireOwnOrigin(service: Service, request: Request): void {
 }
 
 /**
- * Throws if a page of another site sent the request. A request with neither Sec-Fetch-Site nor Origin is accepted,
+ * Throws unless a page of this service sent the request. A request with neither Sec-Fetch-Site nor Origin is accepted,
  * because no browser sent it.
  */
 export function refuseForeignOrigin(service: Service, request: Request): void {

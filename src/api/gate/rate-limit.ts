@@ -1,4 +1,4 @@
-// Rate limits. Each limit counts the requests of each caller in a sliding window of one minute.
+// Rate limits. Each limit, except `events.open`, counts the requests of each caller in a sliding window of one minute.
 
 import type { Clock } from '../../db/db.ts'
 import { limits, type RateName } from '../../limits.ts'
@@ -14,8 +14,8 @@ export type Quota = {
    */
   resetInMs: number
   /**
-   * The time, in milliseconds, until at least one request is allowed: the oldest counted request has then left the
-   * sliding window.
+   * The time, in milliseconds, until the oldest counted request has left the sliding window. After a refusal, at least
+   * one request is then allowed.
    */
   retryInMs: number
 }

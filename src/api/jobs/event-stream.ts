@@ -12,7 +12,8 @@ type Options = {
   /** The number of utterances that the client got from earlier event streams of this job. */
   utterancesSent: number
   /**
-   * Called before each write. Returns false if the caller may no longer read the job, for example with a revoked key.
+   * Called before events are written. Returns false if the caller may no longer read the job, for example with a
+   * revoked key.
    */
   isAdmitted: () => boolean
   /** Called once: at the end of the event stream, or when the client disconnects. */
