@@ -5,7 +5,7 @@
 //
 // The row `oracle` shows a clustering without errors: each embedding gets the speaker of the segment that overlaps its
 // span most. The errors of this row have other causes, such as overlapping speech. The 0.25 s around each start and end
-// of a segment (the collar) are not scored.
+// of a reference segment (the collar) are not scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx-voices.ts'

@@ -93,8 +93,8 @@ function heldOut(draws: readonly Draw[]): string[] {
 }
 
 /**
- * Returns the similarities of pairs of voice prints. A draw has two voice prints of one person: `same` has this pair of
- * each draw. `different` has all pairs from two people.
+ * Returns the similarities of pairs of voice prints. A draw has two voice prints of one person, and `same` has this
+ * pair for each draw. `different` has all pairs from two people.
  */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []

@@ -2,7 +2,7 @@
 // transcribes real speech in which the terms of the vocabulary do not occur, and counts these terms in the text.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model.
-// STENO_BENCH_MINUTES: the length of each sound in minutes, instead of 60.
+// STENO_BENCH_MINUTES: the length of each sound without speech in minutes, instead of 60.
 // STENO_BENCH_SAY=1: prints every recognised text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -47,8 +47,7 @@ export function openApp(service: Service): AnyElysia {
       answerError(service, app, { error, code, set, requestState, request }),
     )
 
-    // Flushes the database changes of a request, unless it is a GET, to the disk before its successful response is
-    // sent.
+    // Flushes the database changes of a request to the disk before its successful response is sent. Skips GET requests.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })

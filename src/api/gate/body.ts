@@ -21,7 +21,7 @@ export function checkBodyHeaders(
   requireUncompressed(request.headers)
 }
 
-/** Throws if the body is compressed. A Content-Encoding that is no compression, such as `utf-8`, is ignored. */
+/** Throws if the body is compressed. A name that is not registered as a coding, such as `utf-8`, is ignored. */
 export function requireUncompressed(headers: Headers): void {
   if (codingsIn(headers.get('content-encoding') ?? '').length > 0) throw encoded('body')
 }
