@@ -50,7 +50,7 @@ export async function pageAnswer(request: Request, status = 200): Promise<Respon
 
 /**
  * Returns the response with a file of the web app. The header Accept-Encoding determines its encoding: Brotli, gzip or
- * none. The status is 304 if the client already has the file.
+ * none. The status is 304 instead of 200 if the client already has the file.
  */
 export function answer(
   file: PageFile,

@@ -27,7 +27,7 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(/^(?:https?:\/\/[^/]*)?\/[^?]*\?(.*)$/s.exec(url)?.[1] ?? '')
 }
 
-/** Returns the methods of the routes at this path, or an empty list if there is no such route. */
+/** Returns the methods that the routes at this path accept, or an empty list if there are none. */
 export function listMethods(app: AnyElysia, pathname: string): string[] {
   return acceptedRoutes(app)
     .filter(({ path }) => patternOf(path).test(pathname))

@@ -7,8 +7,8 @@ import { percentDecoded } from './percent.ts'
 export class MultipartError extends Error {}
 
 /**
- * Returns the boundary from a Content-Type header. Returns null if there is no multipart form, or if the boundary is
- * too long.
+ * Returns the boundary from a Content-Type header. Returns null if the type is not multipart/form-data, or if the
+ * boundary is missing or too long.
  */
 export function boundaryOf(contentType: string): string | null {
   const [, quoted, token] =

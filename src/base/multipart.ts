@@ -53,7 +53,7 @@ class FormBytes {
     }
   }
 
-  /** Returns true if two hyphens follow the last delimiter: it then ends the form. */
+  /** Returns true if two hyphens follow the delimiter that was just skipped: this delimiter then ends the form. */
   async isLastDelimiter(): Promise<boolean> {
     while (this.#held.length < 2) await this.#readMore()
     return this.#held.toString('latin1', 0, 2) === '--'

@@ -1,5 +1,6 @@
 // A fair semaphore: work runs only while it holds one of a limited number of slots. A key is the name of a caller, such
-// as an account id. Keys take turns. One of several slots always stays free for another key.
+// as an account id. Keys take turns. A key that holds a slot cannot take the last free slot: another key can then start
+// at once.
 
 import { Queues } from './turn-queues.ts'
 

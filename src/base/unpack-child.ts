@@ -6,8 +6,8 @@ import { spawnChild } from './spawn-child.ts'
 let running: Promise<void> | null = null
 
 /**
- * Runs `command`, which unpacks the files, and waits for its end. A call during another run waits for that run. Rejects
- * with the message that the command wrote to stderr.
+ * Runs `command`, which unpacks the files, and waits for its end. A call during another run waits for that run. If the
+ * command fails, rejects with the message that the command wrote to stderr.
  */
 export function unpackInChild(command: string[], env: NodeJS.ProcessEnv): Promise<void> {
   running ??= run(command, env).finally(() => {

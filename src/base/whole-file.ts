@@ -59,8 +59,9 @@ export class Draft implements Disposable {
 }
 
 /**
- * Moves the file `draft` to the path `target`. Fails if `target` exists. A hard link makes this atomic. Without hard
- * links, as on a USB stick, another process may briefly see an empty file, but never a part of the content.
+ * Gives the file `draft` the path `target`. Fails if `target` exists. A hard link makes this atomic, and keeps the old
+ * path. Without hard links, as on a USB stick, another process may briefly see an empty file, but never a part of the
+ * content.
  */
 export function placeFile(draft: string, target: string): void {
   try {

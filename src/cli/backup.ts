@@ -65,8 +65,8 @@ export async function backupCopy(): Promise<void> {
 type NewFile = { path: string; fill: (draft: string) => void }
 
 /**
- * Creates files, and calls `fill` to write each of them. Only the owner may ever read them. If one file cannot be
- * written, none is created.
+ * Creates files, and calls `fill` to write each of them. Only the owner may ever read them. No file appears at its path
+ * before all files are written.
  */
 function writePrivate(files: readonly NewFile[]): void {
   // The database is checked first, because the user gave its path.

@@ -52,7 +52,7 @@ function overview(commands: Commands, name: string, args: string[]): Found {
   return { called, command, args: [] }
 }
 
-/** Returns the error message for words that name no command. It suggests the most similar command, if there is one. */
+/** Returns the error message for words that name no command. It may suggest the most similar command. */
 function complaint(known: string[], name: string, [second]: string[]): string {
   const isFamily = known.some(command => command.startsWith(`${name} `))
   if (isFamily && (second === undefined || second.startsWith('-'))) return `${name} needs a command`

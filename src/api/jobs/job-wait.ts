@@ -1,4 +1,4 @@
-// Delays the response to a request until a job has ended.
+// Delays the response to a request until a job has ended, for at most the time that the request allows.
 
 import { ApiError } from '../../errors.ts'
 import { findOwnJob, type Job } from '../../jobs/job.ts'
@@ -19,8 +19,8 @@ type Awaited = {
 }
 
 /**
- * Returns a job of the caller. If `wait` is given, first waits for the end of the job. Throws an ApiError if the caller
- * has no such job.
+ * Returns a job of the caller. If `wait` is given, first waits up to that many seconds for the end of the job. Throws
+ * an ApiError if the caller has no such job.
  */
 export async function findAwaited(
   service: Service,

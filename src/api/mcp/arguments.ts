@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts'
 
 /**
  * Returns the validated arguments of a tool call. Accepts the text "20" for a number, and "true" for a boolean. Treats
- * null as a missing argument. Throws an ApiError that names an invalid argument.
+ * null as a missing argument. If an argument is invalid, throws an ApiError that names it.
  */
 export function readArguments(input: TObject, given: unknown): Record<string, unknown> {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)

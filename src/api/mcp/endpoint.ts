@@ -45,7 +45,7 @@ function postOnly(): never {
   throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'OPTIONS, POST' })
 }
 
-/** Returns true if the origin is a web page on the caller's own machine, such as the MCP Inspector. */
+/** Returns true if the origin is an http address of the caller's own machine. The MCP Inspector has such an origin. */
 function isLoopback(origin: string | null): boolean {
   return /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin ?? '')
 }

@@ -3,8 +3,8 @@
 import { limits } from '../../limits.ts'
 
 /**
- * Divides a text into pages of at most `toolPageCharacters` characters. A page ends at the last possible line end.
- * Without a line end, the page ends at a space. Without a space, the page has the maximum length.
+ * Divides a text into pages of at most `toolPageCharacters` characters. Each page except the last ends at the last
+ * possible line end. Without a line end, the page ends at a space. Without a space, the page is as long as possible.
  */
 export function cutPages(text: string): string[] {
   const pages: string[] = []

@@ -63,7 +63,8 @@ export async function answer(service: Service, { request, caller, message }: Ask
     }
     return callTool({ service, caller, report, signal: request.signal }, params.name, params.arguments)
   })
-  // Ignores cancellations, as MCP allows. With the SDK, the response to a cancelled request would never end.
+  // Ignores cancellations, as MCP allows. If the SDK handled a cancellation, the response to the cancelled request
+  // would never end.
   server.setNotificationHandler(CancelledNotificationSchema, () => {})
   const transport = new WebStandardStreamableHTTPServerTransport()
   await server.connect(transport)

@@ -2,7 +2,10 @@
 
 import { resourceOf } from './resources.ts'
 
-/** Returns the values of the parameter `resource`. Returns null if one value is not a resource of this service. */
+/**
+ * Returns the values of the parameter `resource`, normalised and without duplicates. Returns null if one value is not a
+ * resource of this service.
+ */
 export function readResources(params: URLSearchParams, baseUrl: string): string[] | null {
   const named = params.getAll('resource').map(text => resourceOf(text, baseUrl))
   return named.includes(null) ? null : [...new Set(named)].filter(each => each !== null)

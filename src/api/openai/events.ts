@@ -46,7 +46,10 @@ export class TextSoFar {
   }
 }
 
-/** Returns the last events of a transcription: the missing text, the speakers' segments, and the end event. */
+/**
+ * Returns the last events of a transcription: the text that was not sent yet, the segments if `format` is
+ * diarized_json, and the end event.
+ */
 export function lastEvents(
   transcript: Transcript,
   { format, logprobs }: Pick<Wanted, 'format' | 'logprobs'>,

@@ -12,8 +12,8 @@ import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
 /**
- * Each field except the file counts this number of bytes in addition to its name and value. Without this number, a form
- * could have a huge number of empty fields.
+ * The bytes that each field except the file adds to the measured size of the form, in addition to its name and value.
+ * Without them, a form could have a huge number of empty fields.
  */
 const partBytes = 64
 

@@ -69,8 +69,8 @@ function checkTemperature(fields: Fields): void {
 }
 
 /**
- * Throws if the form has a field with samples of known voices. The service cannot use such samples. Ignoring these
- * fields would give wrong names of speakers.
+ * Throws if the form has a field with names or samples of known voices. The service cannot use such samples. Ignoring
+ * these fields would give wrong names of speakers.
  */
 function checkUnsupported(fields: Fields): void {
   for (const name of ['known_speaker_names', 'known_speaker_references']) {

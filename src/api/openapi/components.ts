@@ -12,8 +12,8 @@ export type Components = {
   schemas: Record<string, JsonSchema>
   reference(schema: JsonSchema): JsonSchema
   /**
-   * Like `reference`, but for the schema of a response. The result never forbids unknown fields, because a later
-   * version may add fields to a response.
+   * Like `reference`, but for the schema of a response. Removes `additionalProperties: false`, because a later version
+   * may add fields to a response.
    */
   openReference(schema: JsonSchema): JsonSchema
 }

@@ -41,7 +41,10 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   'Access-Control-Expose-Headers': { description: '*: and all of its headers' },
 }
 
-/** The headers of error responses, by HTTP status. An error code is the key if other codes have the same status. */
+/**
+ * The special headers of error responses, by HTTP status. The key is an error code if only this error has the header,
+ * and other errors have the same status.
+ */
 export const errorHeaders: Record<number | string, string[]> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],

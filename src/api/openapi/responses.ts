@@ -52,8 +52,8 @@ export function otherResponses({ hooks: { response, detail } }: Route, component
 }
 
 /**
- * Returns the error responses of a route. Errors with the same status share one response, whose description lists their
- * codes.
+ * Returns the error responses of a route. Errors with the same status share one response, whose description lists these
+ * errors.
  */
 export function errorResponses(detail: RouteDetail, { openReference }: Components): object {
   const shape = detail.dialect === 'openai' ? openAiError : errorBody

@@ -13,7 +13,10 @@ export function requireVersion(headers: Headers): void {
   throw new ApiError('TUS_VERSION_NOT_SUPPORTED', undefined, { 'Tus-Version': tusVersion })
 }
 
-/** Returns the number of bytes in the header `name`. Throws if the header is missing or not a whole number. */
+/**
+ * Returns the number of bytes in the header `name`. Throws if the header is missing, or not a whole number of up to 15
+ * digits.
+ */
 export function readBytes(headers: Headers, name: 'Upload-Length' | 'Upload-Offset'): number {
   const text = headers.get(name)
   if (text !== null && /^\d{1,15}$/.test(text)) return Number(text)

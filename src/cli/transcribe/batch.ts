@@ -94,8 +94,8 @@ export class Batch {
   }
 
   /**
-   * Runs `action` for a source. If it fails, counts the source as failed and returns null. Throws an error that must
-   * end the whole command.
+   * Runs `action` for a source. If it fails, counts the source as failed and returns null. If the whole command must
+   * end, throws an error instead.
    */
   async #guard<Result>(work: Work, action: () => Promise<Result>): Promise<Result | null> {
     const { source, screen } = work
@@ -112,7 +112,10 @@ export class Batch {
     }
   }
 
-  /** Makes the source available as a file, and inspects it. Returns null if all its output files already exist. */
+  /**
+   * Makes the source available as a file, and inspects it. Returns null if no output file must be written, and counts
+   * the source as skipped.
+   */
   async #prepare(work: Work): Promise<Prepared | null> {
     const { source, screen, outputs } = work
     const { task, config, signal } = this.#run
@@ -237,7 +240,8 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 
 /**
  * Calls `end` for each source of the group. Continues after Interrupted, because the next source may have text to
- * write. Finally throws one Interrupted, which says where the text of each source is. Throws any other error at once.
+ * write. If there was an Interrupted, finally throws one that says where the text of each source is. Throws any other
+ * error at once.
  */
 async function forAll(
   group: readonly Prepared[],
