@@ -15,7 +15,9 @@ export class ConfigError extends Error {}
  */
 const otherVariables = /^STENO_(CACHE_DIR|ENV_FILE|NATIVE_DIR|(TEST|BENCH)_\w+)$/
 
-/** Reads the settings from environment variables. Throws one ConfigError that names all invalid values. */
+/**
+ * Reads the settings from environment variables. Throws one ConfigError for all invalid values and unknown variables.
+ */
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const problems = unknownVariables(environment)
   const config = Object.fromEntries(

@@ -75,8 +75,8 @@ function findHomeCache(): string | null {
 }
 
 /**
- * Returns true if the service with the data folder `folder` has the same cache folder as this process. Compares the
- * user of this process with the owner of the nearest existing folder, at `folder` or above.
+ * Returns true if the service that uses `folder` has the same cache folder as this process. Compares the user of this
+ * process with the owner of the nearest existing folder, at `folder` or above.
  */
 export function hasSameCache(folder: string): boolean {
   let place = folder

@@ -8,8 +8,8 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /**
  * Changes the owner of root's files and folders at `path` and below it. The new owner is the owner of `path`. If that
- * is root, it is the owner of the folder that contains `path`. Does nothing if both belong to root, or if this process
- * is not root.
+ * is root, the new owner is the owner of the folder that contains `path`. Does nothing if both belong to root, or if
+ * this process is not root.
  */
 export function inheritOwner(path: string): void {
   if (process.getuid?.() !== 0) return

@@ -23,9 +23,9 @@ const change = right.writeFile | right.changeFolder | right.move | right.truncat
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * The two lowest bits of a bit mask. In the kernel's network field, they forbid the process to bind or connect to TCP
- * ports. In its scope field, they forbid signals and abstract socket connections to other processes, except child
- * processes.
+ * The two lowest bits of a bit mask, for two fields of the kernel's ruleset. In the network field, they forbid the
+ * process to bind or connect to TCP ports. In the scope field, they forbid signals and abstract socket connections to
+ * other processes, except child processes.
  */
 const bothBits = 0b11n
 

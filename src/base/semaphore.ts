@@ -1,6 +1,6 @@
 // A fair semaphore: work runs only while it holds one of a limited number of slots. A key is the name of a caller, such
-// as an account id. Keys take turns. A key that holds a slot cannot take the last free slot: another key can then start
-// at once.
+// as an account id. Keys take turns. A key that holds a slot cannot take the last free slot, which another key may
+// need.
 
 import { Queues } from './turn-queues.ts'
 
@@ -16,8 +16,8 @@ export type Semaphore = {
 
 /**
  * The maximum number of slots of one key for each slot that stays free. Of 16 slots, one key gets at most 12, and a
- * second key gets at most 3. Slots stay free because running work is never interrupted. The first slot of a key has no
- * such limit.
+ * second key gets at most 3. Other keys need these free slots, because running work is never interrupted. The first
+ * slot of a key has no such limit.
  */
 const heldPerFree = 3
 

@@ -20,7 +20,7 @@ import { Draft } from './whole-file.ts'
 
 type Files = Embedded['files']
 
-/** Returns true if no embedded file is missing or truncated in its folder below `home`. */
+/** Returns true if no embedded file is missing or truncated in the folder `hash` below `home`. */
 export function isUnpacked(home: string, { hash, files }: Embedded): boolean {
   return Object.entries(files).every(([name, file]) => isThere(join(home, hash, name), file))
 }
@@ -50,7 +50,7 @@ function write(folder: string, files: Files): void {
   using draft = new Draft(folder)
   writeInto(draft.path, files)
   inheritOwner(dirname(folder))
-  // `place` does nothing if another process has written the folder first. Both folders have the same files.
+  // `place` does nothing if another process has written the folder first. That folder has the same files.
   draft.place()
   removeOtherVersions(folder)
 }

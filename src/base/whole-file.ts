@@ -29,8 +29,8 @@ export class Draft implements Disposable {
   }
 
   /**
-   * Moves the complete draft to the target path. Returns false, and moves nothing, if this would replace existing
-   * content. An empty folder may be replaced.
+   * Moves the complete draft to the target path. Returns false, and moves nothing, if the target exists. Only an empty
+   * folder may be replaced, by a folder.
    */
   place(): boolean {
     const isFolder = syncAll(this.path)

@@ -72,7 +72,7 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** A command that the user's words name. `called` has these words, such as `steno keys create`. */
+/** A command that was found by the user's words. `called` has these words, such as `steno keys create`. */
 export type Found = { called: string; command: Command; args: string[] }
 
 /**

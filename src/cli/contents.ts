@@ -15,7 +15,7 @@ export function isTarget(name: string): name is BuildTarget {
 
 /**
  * Returns the files that the built program must contain, as a map from the path in the program to the path on this
- * machine. Throws if a file of the project folder is missing.
+ * machine. Throws if a file that is listed by its full path is missing in the project folder.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')

@@ -23,8 +23,9 @@ export async function find(commands: Commands, name: string, args: string[]): Pr
 }
 
 /**
- * Returns the command for words that name no command. It prints a list of commands if the user asked for help, and
- * otherwise throws a UsageError. The list has the commands whose first word is `name`, or else all commands.
+ * Returns a substitute for a command if the words name none. The substitute prints a list of commands if the user asked
+ * for help, and otherwise throws a UsageError. The list has the commands whose first word is `name`, or else all
+ * commands.
  */
 function overview(commands: Commands, name: string, args: string[]): Found {
   const all = Object.entries(commands)

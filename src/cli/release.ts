@@ -36,7 +36,7 @@ export type Installed = { publicKey: string; target: string; committed: string }
 
 /**
  * Returns the reason why a program file must not be installed, or null if it may be. `signature` is the text of its
- * signature file, and `sha256` is its hash.
+ * signature file, and `sha256` is the hash of the program file.
  */
 export function problemOf(signature: string, sha256: string, installed: Installed): string | null {
   const release = readRelease(signature, installed.publicKey)

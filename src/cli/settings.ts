@@ -109,7 +109,10 @@ function serviceEnvironment(flags: Flags): Environment {
   return { ...installedSettings(), ...own }
 }
 
-/** Returns the variables that flags replace. Throws one UsageError that names all flags with invalid values. */
+/**
+ * Returns the values of the given flags, by the environment variables that they replace. Throws one UsageError that
+ * names all flags with invalid values.
+ */
 function variablesOf(flags: Flags): Environment {
   const given = rows.flatMap(setting => {
     const value = flags[flagOf(setting.variable)]

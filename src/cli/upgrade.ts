@@ -35,7 +35,7 @@ export const upgrade = command({
 
     const here = process.execPath
     const unsigned = values.unsigned === true
-    // Most reasons for a refusal are found before the file is copied, which would write 230 MB.
+    // Most reasons for a refusal are found before the file is copied, because the copy has 230 MB.
     refuse(from, missingProblem(from, unsigned))
     if (isSame(from, here)) {
       say(`${from} is this program already; nothing was changed`)
@@ -69,8 +69,8 @@ function refuse(from: string, problem: string | null): void {
 }
 
 /**
- * Returns a message if the signature of the program file `from` is missing or cannot be verified. Otherwise returns
- * null.
+ * Returns a message if the signature of the program file `from` is missing or cannot be verified, otherwise null. With
+ * `unsigned`, returns a message only if this program is a release.
  */
 function missingProblem(from: string, unsigned: boolean): string | null {
   const isRelease = STENO_RELEASE_KEY !== ''

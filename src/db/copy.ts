@@ -49,8 +49,8 @@ export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
 }
 
 /**
- * Opens the database of the data folder for reading only. Returns null if it has no tables, because the server's first
- * start was killed. Throws if the database is damaged or from a newer program. Checks only the first pages.
+ * Opens the database of the data folder for reading only. Returns null if it has no tables, as after a first start of
+ * the server that was killed. Throws if the database is damaged or from a newer program. Checks only the first pages.
  */
 export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
   const path = databasePath(dataDir)

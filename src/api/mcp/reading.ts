@@ -39,8 +39,8 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
 }
 
 /**
- * Returns the progress for the next progress report, from 0 to 100. `last` is the progress in the previous report, or
- * null. MCP requires that the progress rises with each report.
+ * Returns the progress to report next, from 0 to 100. `last` is the progress that was reported last, or null. MCP
+ * requires that the progress rises with each report.
  */
 export function nextProgress(
   last: number | null,

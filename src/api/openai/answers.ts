@@ -14,7 +14,7 @@ import { logprobsOf, wordsOf } from './words.ts'
 
 /**
  * The limits of a cue in subtitles for OpenAI's clients. `maxWords` is the highest value that the API allows, so a cue
- * may contain a whole sentence.
+ * may contain a whole short sentence.
  */
 const cues: ExportOptions = {
   maxWords: limits.cueWords.max,

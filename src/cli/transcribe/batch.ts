@@ -113,8 +113,8 @@ export class Batch {
   }
 
   /**
-   * Makes the source available as a file, and inspects it. Returns null if no output file must be written, and counts
-   * the source as skipped.
+   * Makes the source available as a file, and inspects it. Returns null if the source has output files, but none of
+   * them must be written.
    */
   async #prepare(work: Work): Promise<Prepared | null> {
     const { source, screen, outputs } = work
@@ -232,7 +232,7 @@ export class Batch {
   }
 }
 
-/** Returns true if a source is short enough to be transcribed together with the group. */
+/** Returns true if the group has room for another source, and this source is short enough for it. */
 function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
   const durationMs = group.reduce((sum, each) => sum + each.input.durationMs, input.durationMs)
   return group.length < limits.jointFilesMax && durationMs <= limits.jointMsMax

@@ -1,5 +1,5 @@
 // Makes each source available as a file: copies standard input and named pipes, and downloads from web addresses. The
-// files are in a temporary folder, which is removed when the process exits.
+// copies are in a temporary folder, which is removed on `close`, or when the process exits.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'

@@ -20,8 +20,8 @@ export type Work = {
   outputs: Output[]
   screen: Screen
   /**
-   * True if no other source is transcribed at the same time. If true, the screen shows the text during the recognition.
-   * Otherwise the lines of several sources would be mixed.
+   * True if no other source is transcribed at the same time. The screen shows the text during the recognition only if
+   * this is true, so that lines of several sources are not mixed.
    */
   isAlone: boolean
   utterances: Utterance[]
