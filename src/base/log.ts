@@ -12,7 +12,7 @@ type Format = 'pretty' | 'json' | 'silent'
 let format: Format = 'silent'
 let lowest: Level = 'info'
 let pass: ((event: LogEvent) => void) | null = null
-/** The number of lines that stderr has not taken yet. A pipe takes none while its reader is slow. */
+/** The number of lines that stderr has not taken yet. A full pipe takes none until its reader continues. */
 let unwritten = 0
 let onWritten = () => {}
 

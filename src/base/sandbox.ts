@@ -30,7 +30,7 @@ function dropPrivileges(): void {
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
   // The effective, permitted and inheritable capabilities: first their lower 32 bits, then their upper 32 bits. The
-  // call fails if this process does not have a capability to keep.
+  // call fails if this process lacks the capability in `kept`.
   for (const kept of [anyFile, 0])
     if (systemCall('capset', ptr(header), ptr(new Uint32Array([kept, kept, 0, 0, 0, 0]))) === 0) return
 }

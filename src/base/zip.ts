@@ -12,8 +12,8 @@ const headerMark = 0x04034b50
 const headerSize = 30
 
 /**
- * Extracts one file of the zip archive at `path` to `target`. Throws if its size or CRC is wrong, and leaves the
- * incomplete or damaged file.
+ * Extracts one file of the zip archive at `path` to `target`. Throws if its size or CRC is wrong, and then leaves the
+ * incomplete or damaged file at `target`.
  */
 export async function extract(path: string, entry: ZipEntry, target: string): Promise<void> {
   const start = contentOf(path, entry)

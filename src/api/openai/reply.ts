@@ -9,8 +9,8 @@ import type { Task } from './shapes/forms.ts'
 
 export type Patience = {
   /**
-   * The maximum time before the response headers are sent, in milliseconds. A job that fails before that gets an error
-   * status. `replyWhole` ignores this limit for a format without keep-alive bytes.
+   * The maximum time before the response headers are sent, in milliseconds. A job that fails before the headers are
+   * sent gets an error status. `replyWhole` ignores this limit for a format without keep-alive bytes.
    */
   quietMs: number
   /** The interval at which keep-alive bytes are sent after the response headers, in milliseconds. */
