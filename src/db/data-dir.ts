@@ -1,5 +1,5 @@
-// The data folder: the database, the secret, the media and other files of the service. At most one server may use a
-// data folder.
+// The data folder: the database, the secret, the media and other files of the service. Only one server at a time may
+// use a data folder.
 
 import {
   accessSync,
@@ -19,16 +19,16 @@ import { secretPath } from '../base/seal.ts'
 import { databaseFiles, databasePath } from './db.ts'
 
 /**
- * Matches the names that a data folder may contain, except drafts. Many file systems have the folder `lost+found` in
- * their root.
+ * Matches the names of the files and folders that a data folder may contain, except drafts (unfinished files). The top
+ * folder of many file systems contains `lost+found`.
  */
 const ownNames =
   /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/
 
 /**
  * Creates the data folder if it does not exist, and lets only its owner enter it. Throws if a folder without a database
- * contains files of another program. Also throws if this folder contains media files and `restoring` is false: a server
- * with a new database would delete these files.
+ * contains files of another program. Also throws if this folder contains media files, not through a symbolic link, and
+ * `restoring` is false: a server with a new database would delete these files.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {

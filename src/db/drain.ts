@@ -31,7 +31,7 @@ export function openDrain(
   const readers = new Set<Database>()
   let flushFailed = false
 
-  /** Flushes the database file. After a failed flush, the readers must stay open. */
+  /** Flushes the database file. After a failed flush, the connections in `readers` must stay open. */
   async function flushFile(): Promise<void> {
     file.written()
     try {
@@ -52,8 +52,8 @@ export function openDrain(
         moveLog(sql)
         await flushFile()
       } catch (error) {
-        // If copying fails, SQLite counts no change as copied, and keeps all changes in the log even without this
-        // reader.
+        // If copying fails, SQLite counts no change as copied. It then keeps all changes in the log, even without the
+        // connection `reader`.
         log.warn('write-ahead log not moved', errorFields(error))
       }
       // After a failed flush, the operating system may discard the unwritten content of the database file. A second

@@ -14,8 +14,8 @@ export type Content = {
   beat: number
   isReleased: boolean
   /**
-   * The last server that confirmed its database before this lease, or null if no server did. Undefined if not known: an
-   * older program wrote this lease or an earlier one, or the file is incomplete.
+   * The last server that confirmed, before this lease, that its database is the latest. Null if no server did.
+   * Undefined if not known: an older program wrote this lease or an earlier one, or the file is incomplete.
    */
   lastHolder?: string | null | undefined
 }
@@ -32,7 +32,7 @@ export async function findGeneration(folder: string): Promise<number> {
   return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))
 }
 
-/** Parses the content of a lease file. An incompletely written file gives `unnamed`. */
+/** Parses the content of a lease file. Returns `unnamed` for an incompletely written file. */
 export function contentOf(text: string): Content {
   return text.endsWith('}') ? (JSON.parse(text) as Content) : unnamed
 }

@@ -72,7 +72,7 @@ export function openLease(
     if (seen.text !== seenText) seen = { text: seenText, sinceMs: monotonic() }
     const isFree = generation === 0 || last.isReleased || last.holder === holder
     if (!isFree && monotonic() - seen.sinceMs < afterMs) return null
-    // Before the first lease, no server could confirm its database.
+    // There is no lease before generation 1, so no earlier server could confirm that its database is the latest.
     const found = { generation, holder: last.holder ?? (generation > 1 ? last.lastHolder : null) }
     onFree(found)
     return await take(options, found)

@@ -42,8 +42,8 @@ const applicationId = 0x7374656e
 Database.MAX_QUERY_CACHE_SIZE = 500
 
 /**
- * Opens the database. If the database is damaged, or the disk is full or faulty, the error names the database and says
- * what to do.
+ * Opens the database. If the database is damaged, the error says how to restore a backup. If the disk is full or
+ * faulty, the error says how much space is free and how much is needed.
  */
 export function openDb(dataDir: string, options: DbOptions = {}): Db {
   let isUpdated = false

@@ -6,7 +6,7 @@ import { spawnChild } from '../base/spawn-child.ts'
 
 /**
  * Checks a copy of the database, and restores it into `folder`, which must not exist. Returns null if the copy is
- * restored, and the reason if the copy is not intact. Throws if another error occurs, such as a full disk.
+ * restored, or the reason why the copy is not intact. Throws if another error occurs, such as a full disk.
  */
 export async function restoreInChild(file: string, folder: string): Promise<string | null> {
   const command = selfCommand('restore-copy', `${process.pid}`, file, folder)

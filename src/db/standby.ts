@@ -1,5 +1,6 @@
 // A pair of servers: one server answers requests, and one server waits. The two servers share a folder with the lease
-// and with copies of the database. When the waiting server takes over, it first restores the newest copy.
+// and with copies of the database. When the waiting server takes over from the other server, it first restores the
+// newest copy.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -34,16 +34,16 @@ export async function ask(order: Order, signal: AbortSignal): Promise<Report | n
 }
 
 /**
- * Writes an event of an engine process to the log of this process. Ignores an unknown level, because a faulty child
- * process may send any level.
+ * Writes an event of an engine process to the log of this process. Ignores an event with an unknown level, because a
+ * faulty child process may send any level.
  */
 export function writeToLog({ level, event, fields }: Report & { kind: 'log' }, pid: number): void {
   if (levels.includes(level)) log[level](event, { pid, ...fields })
 }
 
 /**
- * Returns the environment of this process, and the variables of `nativeEnvironment`. Leaves out variables whose names
- * begin with `STENO_` or `HF_`, because they may contain secrets.
+ * Returns the environment of this process without its variables whose names begin with `STENO_` or `HF_`, because they
+ * may contain secrets. Adds the variables of `nativeEnvironment`.
  */
 export function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))

@@ -70,7 +70,10 @@ export function readablePaths(dataDir: string, needed: string[] = []): string[] 
   return paths.filter(path => kept.has(path) || kept.has(dirname(path)) || !isPlainFile(path))
 }
 
-/** Returns the files in a model folder and in its folder `onnx`. A file may be a symbolic link to another folder. */
+/**
+ * Returns the files in a model folder and in its folder `onnx`. A file may be a symbolic link to a file in another
+ * folder.
+ */
 function filesIn(folder: string): string[] {
   return [folder, join(folder, 'onnx')].flatMap(entriesOf).filter(isPlainFile)
 }

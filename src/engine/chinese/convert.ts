@@ -25,9 +25,9 @@ export function showsScript(text: string): boolean {
 export type SpokenCharacter = { character: string; pause: number }
 
 /**
- * Converts the parts of a text that are not in `script`. A part that is already in `script` must stay unchanged,
- * because some characters have two meanings. In a traditional text, `后` means empress. In a simplified text, `后` can
- * also be the simplified form of `後` (after).
+ * Converts to `script` the parts of a text that are in the other Chinese script. A part that is already in `script`
+ * must stay unchanged, because some characters have two meanings. In a traditional text, `后` means empress. In a
+ * simplified text, `后` can also be the simplified form of `後` (after).
  */
 export function convertTo(script: Script, text: readonly SpokenCharacter[]): string[] {
   const dictionaries = dictionariesTo(script)
@@ -42,9 +42,9 @@ export function convertTo(script: Script, text: readonly SpokenCharacter[]): str
 type Part = { script: Script | null; text: readonly SpokenCharacter[] }
 
 /**
- * Divides a text into parts of one script each: simplified or traditional. Between two parts there may be characters
- * that belong to both scripts. The boundary is at the longest pause in this stretch, because the script seldom changes
- * within a sentence.
+ * Divides a text into parts of one script each: simplified or traditional. Characters that both scripts use may lie
+ * between two parts. The boundary of the parts is then at the longest pause beside these characters, because the script
+ * seldom changes within a sentence.
  */
 function partsOf(text: readonly SpokenCharacter[]): Part[] {
   const parts: Part[] = []

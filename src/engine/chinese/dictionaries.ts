@@ -14,8 +14,8 @@ export type Script = 'simplified' | 'traditional'
 
 /**
  * The dictionaries for each target script, in the order in which they are applied. Each dictionary is a text such as
- * `后来 後來|后 後`. OpenCC has traditional forms of its own, such as `裏`. Two dictionaries convert between these forms and
- * the usual forms of Taiwan, such as `裡`.
+ * `后来 後來|后 後`. OpenCC has traditional forms of its own, such as `裏`. Three of the dictionaries convert between these
+ * forms and the usual forms of Taiwan, such as `裡`.
  */
 const sources: Record<Script, string[][]> = {
   simplified: [

@@ -30,8 +30,8 @@ export class OneScript {
 
   /**
    * Converts the words to the script of the recording, and keeps their times. Returns the words unchanged if `language`
-   * is not Mandarin Chinese (`zh`), or if the script is not yet known. Words without a character that is used in only
-   * one script also stay unchanged.
+   * is not Mandarin Chinese (`zh`), or if the script is not yet known. Also returns the words unchanged if none of them
+   * has a character that is used in only one script.
    */
   async unify(words: readonly PlacedText[], language: string): Promise<PlacedText[]> {
     if (language !== 'zh') return [...words]

@@ -19,7 +19,8 @@ const taps = 16
 /** The number of weights for delays shorter than the result of `delayBetween`. */
 const tapsBefore = 6
 /**
- * The share of the energy that is added to the diagonal of the matrix, so that the equations always have a solution.
+ * The share of the loud sound's energy that is added to the diagonal of the matrix `gram`, so that the equations of the
+ * filter always have a solution.
  */
 const ridge = 1e-4
 
@@ -34,8 +35,8 @@ const solved = new Float64Array(taps)
 
 /**
  * Predicts the middle three hops of `quiet` from `loud`. `share` is the part of the energy of `quiet` that the
- * prediction explains: 0 for another sound, 1 for the same sound. `gain` is the energy of the prediction, divided by
- * the energy of the loud sound that it comes from.
+ * prediction explains: near 0 for different sounds, near 1 for the same sound. `gain` is the energy of the prediction,
+ * divided by the energy of the loud sound that it comes from.
  */
 export function sameSound(quiet: Float64Array, loud: Float64Array): { share: number; gain: number } {
   const energy = energyOf(quiet, begin, end)
@@ -53,7 +54,10 @@ export function energyOf(sound: Float64Array, from: number, to: number): number 
   return energy
 }
 
-/** Returns the delay at which the loud sound most resembles the quiet sound, with the same or opposite phase. */
+/**
+ * Returns the delay, in reduced samples, at which the loud sound most resembles the quiet sound. A sound with opposite
+ * phase counts as equal.
+ */
 function delayBetween(quiet: Float64Array, loud: Float64Array): number {
   correlate(quiet, loud)
   let best = 0

@@ -7,8 +7,8 @@
 export type Permitted = Uint8Array | null
 
 /**
- * Returns the permitted token with the highest score. The score of token `n` is `scores[from + n]`, and `n` is less
- * than `count`.
+ * Returns the permitted token with the highest score, or -1 if no token is permitted. The score of token `n` is
+ * `scores[from + n]`, and `n` is less than `count`.
  */
 export function bestOf(scores: Float32Array, from: number, count: number, permitted: Permitted): number {
   let best = -1

@@ -36,7 +36,7 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 
 /**
  * Decodes a window with all tokens permitted. Decodes the window again if most of the text is in no script of the
- * language. The second decoding permits only tokens in these scripts. The second result is empty if it has no letters.
+ * language. The second decoding permits no letters of other scripts. The second result is empty if it has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,

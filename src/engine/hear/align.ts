@@ -36,8 +36,8 @@ const timeError = 0.1 * framesPerSecond
  * aligns all segments with the sound in one step. The words of a segment stay between the start and the end of the
  * segment, with a small tolerance. Otherwise a word could get the time of speech for which the model returned no text.
  *
- * If the timestamp tokens are wrong, the words of a segment are crowded together at its start or end. The times of the
- * segments are then ignored in the whole window.
+ * Wrong timestamp tokens crowd the words of a segment together at its start or end. If words are crowded, the times of
+ * all segments of the window are ignored.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -116,8 +116,9 @@ function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
 }
 
 /**
- * Limits the first and the last word of a segment to the times of the segment, with a tolerance of `timeError`.
- * Otherwise these two words would include too much silence.
+ * Limits the start of the first word and the end of the last word of a segment to the times of the segment, with a
+ * tolerance of `timeError`. Otherwise these two words could include too much silence. A word that lies wholly outside
+ * these times stays unchanged.
  */
 function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]

@@ -32,7 +32,10 @@ export function attentionIn(bands: readonly AttendedBand[], frames: number): Ban
   })
 }
 
-/** Computes the mean and the standard deviation over all tokens, for each frame of each head. */
+/**
+ * Computes the mean and the standard deviation over all tokens, for each frame of each head. A deviation of 0 becomes
+ * 1.
+ */
 function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
   const size = tokens[0]?.length ?? 0
   const [sums, squares] = [new Float64Array(size), new Float64Array(size)]

@@ -34,8 +34,8 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
-  // If ONNX Runtime adds byte products exactly, its products are faster than those of steno. The attention of ONNX
-  // Runtime is always slower.
+  // If ONNX Runtime adds byte products exactly, its matrix products are faster than those of steno. The attention of
+  // ONNX Runtime is always slower.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
   using opened = new DisposableStack()

@@ -41,7 +41,8 @@ export type RecogniseOptions = {
 
 /**
  * The maximum number of tokens for a window. A longer text is cut off, and the speech after its last complete sentence
- * is decoded in another window. Such long texts occur in scripts in which one letter consists of several tokens.
+ * is usually decoded in another window. Such long texts occur in scripts in which one letter consists of several
+ * tokens.
  */
 const windowTokens = 224
 
@@ -127,8 +128,8 @@ function plausibleTokens(frames: number): number {
 type ExtendOptions = { rules: Rules; temperature: number; attention: boolean }
 
 /**
- * Chooses the next token of a window, and adds the token to the text. `row` is the index of the window in the batch.
- * Returns the token, or null if the decoding of this window has ended.
+ * Chooses the next token of a window, and adds the token to the text, unless it is the end token. `row` is the index of
+ * the window in the batch. Returns the token, or null if the decoding of this window has ended.
  */
 function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
   const { hypothesis, task } = attempt

@@ -25,7 +25,7 @@ export type Runs = {
 /** A window that is being decoded. `slot` is the number of its row in the caches. */
 type Row = {
   slot: number
-  /** The length of the sound in the window, in model frames of 20 ms. */
+  /** The length of the sound in the window, in model frames of 20 ms. 0 without `greedy`, when it is not needed. */
   frames: number
   tokens: number[]
   /**
@@ -39,7 +39,7 @@ type Start = { rows: number; prompt: readonly number[]; greedy: Greedy | null }
 
 export class DeviceBatch implements Batch {
   private readonly live: Row[]
-  /** The number of rows in the next run of the decoder, including idle rows without a window. */
+  /** The number of rows in each run of the decoder, including idle rows without a window. */
   private size: number
   /** The number of tokens in the cache for each row of the batch. */
   private length = 0
@@ -154,6 +154,7 @@ export class DeviceBatch implements Batch {
 
   /**
    * Returns the graph's input `allowed` for one row (window): four numbers that describe which tokens may come next.
+   * Without `greedy`, all four are 0.
    */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]
@@ -162,7 +163,7 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Makes the next run smaller when some windows have left the batch. The size of a run is the smallest power of two
+   * Makes the next run smaller if enough windows have left the batch. The size of a run is the smallest power of two
    * that has a row for each window. A run reads only the first `size` rows of the caches, so windows in later rows move
    * to free rows.
    */

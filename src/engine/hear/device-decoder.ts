@@ -52,8 +52,8 @@ export class DeviceDecoder implements Decoder {
   }
 
   /**
-   * Returns the decoder's caches, with one row for each window. If the caches have fewer than `rows` rows, allocates
-   * larger caches first.
+   * Returns the decoder's caches, which have at least `rows` rows: one for each window. If the present caches have
+   * fewer rows, allocates larger caches first.
    */
   private cachesFor(rows: number): DeviceCaches {
     if (this.caches && this.caches.capacity >= rows) return this.caches

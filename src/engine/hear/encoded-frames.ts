@@ -17,9 +17,9 @@ type ChosenFrames = { places: number[]; counts: number[] }
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The maximum number of model frames (20 ms each) in a group. The silence between the two parts is divided into groups,
- * and the encoder reads only the first frame of a group. The attention to this frame is multiplied by the size of the
- * group. The mean divergence from the token probabilities with all frames is then 0.009 nats. Without the
+ * The maximum number of model frames (20 ms each) in a group. The middle of the silence after the sound is divided into
+ * groups, and the encoder reads only the first frame of each group. The attention to this frame is multiplied by the
+ * size of the group. The mean divergence from the token probabilities with all frames is then 0.009 nats. Without the
  * multiplication, it is 0.031 nats.
  */
 const group = 8

@@ -23,7 +23,7 @@ export type Facts = {
    */
   previous: number | null
   noSpeech: number | null
-  /** The id of the first timestamp token, <|0.00|>. Each of the next 1500 ids is 0.02 s later. */
+  /** The id of the first timestamp token, <|0.00|>. The times of the next 1500 ids follow in steps of 0.02 s. */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]

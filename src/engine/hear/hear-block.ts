@@ -40,8 +40,8 @@ export async function hearBlock(
       }
     },
   })
-  // While speech is decoded again, the reported progress stays at the middle of the block. Each report shows that the
-  // job is still active.
+  // While speech is decoded again, each report gives the middle of the block as progress. The report shows that the job
+  // is still active.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
     speech: windows.flatMap(({ speech }) => speech),

@@ -31,7 +31,7 @@ type Again = { window: Window; otherwise: PlacedText[] }
  * decoded again in the same way. If the text fails the checks or is empty, the earlier text of this speech (if any) is
  * kept, and a warning is given.
  *
- * Also warns of each window in `decoded` for which every attempt failed the checks.
+ * Also warns of the kept text of each window in `decoded` for which every attempt failed the checks.
  */
 export async function hearRest(
   models: WhisperModels,

@@ -29,8 +29,8 @@ export type Hypothesis = {
 }
 
 /**
- * The end of a window that must be decoded again. The first `tokens` tokens belong to the sound before it, and stay in
- * the result. `frame` is the start of this end, in model frames (20 ms each) of the window.
+ * The end of a window, which must be decoded again. The first `tokens` tokens belong to the sound before this end, and
+ * stay in the result. `frame` is the start of this end, in model frames (20 ms each) of the window.
  */
 export type Unfinished = { tokens: number; frame: number }
 
@@ -52,9 +52,10 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 const plausibleMin = -2
 
 /**
- * Returns the better of two attempts to decode a window. `before` has failed the checks. Returns `now` if it passed
- * them. Otherwise, an attempt with text is better than one without text. Next, a plausible text is better than an
- * implausible one. Last, the more probable text is better. Token ids from `firstTimestamp` on are timestamp tokens.
+ * Returns the better of two attempts to decode a window. `before` has failed the checks. Returns `now` if it did not
+ * fail the checks. Otherwise, an attempt with text is better than one without text. Next, a plausible text is better
+ * than an implausible one. Last, the more probable text is better. Token ids from `firstTimestamp` on are timestamp
+ * tokens.
  */
 export function better(before: Hypothesis, now: Hypothesis, firstTimestamp: number): Hypothesis {
   const hasText = ({ tokens }: Hypothesis) => tokens.some(token => token < firstTimestamp)

@@ -58,7 +58,8 @@ export class JointDecoding {
   }
 
   /**
-   * Decodes windows of one recording, together with windows of all recordings that are transcribed at the same time.
+   * Decodes windows of one recording, if possible in one batch with windows of the other recordings that are being
+   * transcribed.
    */
   decode(tasks: readonly Task[], temperature: number, options: RecogniseOptions): Promise<Attempt[]> {
     const { promise, resolve, reject } = Promise.withResolvers<Attempt[]>()

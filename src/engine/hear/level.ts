@@ -17,8 +17,8 @@ const gainMax = 32
 const louder = 0.05
 
 /**
- * Amplifies samples whose level is below `quiet` to the level `usual`, by a factor of at most `gainMax`. Returns louder
- * samples unchanged, and also complete silence.
+ * Amplifies samples whose level is below `quiet` to the level `usual`, by a factor of at most `gainMax`. Returns
+ * samples with a level of 0, or of at least `quiet`, unchanged.
  */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)

@@ -24,7 +24,8 @@ const tooLong = 'The prompt and vocabulary are too long for the model: their beg
 
 /**
  * Returns the tokens of the caller's vocabulary (a list of terms), and then those of the caller's prompt. If they need
- * more than half of the model's token positions, the first tokens are left out.
+ * more than half of the model's token positions, the first tokens are left out. Returns no tokens if the model accepts
+ * no context.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')

@@ -25,7 +25,8 @@ type Parts = {
 }
 
 /**
- * The outputs of one run of the decoder. `tensors` has all outputs, and each other field has some of them:
+ * The outputs of one run of the decoder. `tensors` has all outputs, except the keys and values of the cross-attention.
+ * Each other field has some of these outputs:
  * - `scores`: the scores of all tokens of the vocabulary;
  * - `attention`: the cross-attention of the layers for word times, by the index of the layer;
  * - `self`: the keys and values of all tokens so far, which are the cache of the next run.

@@ -1,5 +1,5 @@
-// Checks the inputs and outputs of the graphs of a published model. Throws if an input or output is missing or has the
-// wrong type, or if an input is unknown.
+// Checks the inputs and outputs of the graphs of a published model. Throws if an input or output is missing, if one
+// that must have floats is not of type float32, or if an input is unknown.
 
 import type { Port } from '../onnx/session.ts'
 

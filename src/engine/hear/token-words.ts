@@ -36,8 +36,8 @@ export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[
 }
 
 /**
- * Joins pieces of text into words, for languages with spaces between words. Punctuation outside a word becomes a word
- * of its own.
+ * Joins pieces of text into words, for languages with spaces between words. Punctuation outside a word usually becomes
+ * a word of its own.
  */
 export function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
@@ -50,7 +50,10 @@ export function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   })
 }
 
-/** Joins the elements of `pieces` into words. A word begins at each element for which `begins` returns true. */
+/**
+ * Joins the elements of `pieces` into words. A word begins at each element for which `begins` returns true, except
+ * after a single space.
+ */
 function joined(
   pieces: readonly Piece[],
   begins: (piece: Piece, before: string, next: string) => boolean,

@@ -47,7 +47,7 @@ function meanOf(values: readonly number[]): number {
 /**
  * Returns the part of the window after the last complete sentence of the text. Two adjacent timestamp tokens show where
  * a sentence ends and the next begins. Returns null if the text has no such place, or only near the start of the
- * window. Used for a text that was cut off at the maximum number of tokens.
+ * window. Used, for example, for a text that was cut off at the maximum number of tokens.
  */
 export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
