@@ -27,8 +27,8 @@ const ownNames =
 
 /**
  * Creates the data folder if it does not exist, and lets only its owner enter it. Throws if a folder without a database
- * contains files of another program. Also throws if this folder contains media files, not through a symbolic link, and
- * `restoring` is false: a server with a new database would delete these files.
+ * contains files of another program. Also throws if `restoring` is false and this folder contains media files itself,
+ * not through a symbolic link. A server with a new database would delete these files.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {

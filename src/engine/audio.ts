@@ -19,7 +19,10 @@ export const framesPerEmbedding = 2
 /** The shortest pause, in samples, that ends an utterance even inside a sentence. */
 export const utterancePause = 1.2 * sampleRate
 
-/** Yields one section of the sound, or the whole sound without `section`. Does not read the sound after the section. */
+/**
+ * Yields one section of the sound, or the whole sound if `section` is undefined. Does not read the sound after the
+ * section.
+ */
 export async function* cutSection(
   sound: AsyncIterable<Float32Array>,
   section?: { fromMs: number; toMs: number },

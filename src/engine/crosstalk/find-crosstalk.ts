@@ -34,7 +34,8 @@ export type Crosstalk = Uint8Array
 export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>[]): Promise<Crosstalk[]> {
   const channels = sounds.map(sound => new Channel(sound))
   try {
-    // A hop is compared after the next two hops are read. Two hops of silence therefore follow the end of the sound.
+    // A hop is compared after the next two hops are read. The loop therefore reads two hops of silence after the end of
+    // the sound.
     for (let ended = 0; ended < (hopsRead - 1) / 2; ) {
       const has = await Promise.all(channels.map(channel => channel.next()))
       if (!has.includes(true)) ended++
@@ -47,7 +48,7 @@ export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>
 }
 
 class Channel {
-  /** The reduced sound of the last five hops. */
+  /** The sound of the last five hops, at the reduced sample rate. */
   readonly reduced = new Float64Array(hopsRead * hop)
   /** The energy of all five hops, and of the middle three hops, which are compared with another channel. */
   energy = 0

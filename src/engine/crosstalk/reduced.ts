@@ -4,14 +4,14 @@
 import { sampleRate } from '../audio.ts'
 
 const factor = 4
-/** The number of samples in a second of reduced sound. */
+/** The reduced sample rate: 4000 samples per second. */
 export const reducedRate = sampleRate / factor
 /** The weights of a low-pass filter over 8 samples. The sum of the weights is 1. */
 const weights = [1, 2, 3, 4, 4, 3, 2, 1].map(weight => weight / 20)
 /** The share of the previous sample that is subtracted from each sample, to weaken low frequencies. */
 const preEmphasis = 0.8
 
-/** Reduces the sound of one channel. */
+/** Reduces the sample rate of one channel. */
 export class Reducer {
   /** The last four samples before a part, which the filter also needs. */
   private readonly before = new Float32Array(factor)

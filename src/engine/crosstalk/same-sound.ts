@@ -55,8 +55,8 @@ export function energyOf(sound: Float64Array, from: number, to: number): number 
 }
 
 /**
- * Returns the delay, in reduced samples, at which the loud sound most resembles the quiet sound. A sound with opposite
- * phase counts as equal.
+ * Returns the delay, in reduced samples, at which the loud sound most resembles the quiet sound. The phase may be the
+ * same or opposite.
  */
 function delayBetween(quiet: Float64Array, loud: Float64Array): number {
   correlate(quiet, loud)

@@ -1,4 +1,4 @@
-// The inputs and outputs that the networks of a TDT model must have.
+// Finds and checks the inputs and outputs of the networks of a TDT model.
 
 import type { Port, Session } from '../onnx/session.ts'
 

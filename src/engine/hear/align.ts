@@ -36,8 +36,8 @@ const timeError = 0.1 * framesPerSecond
  * aligns all segments with the sound in one step. The words of a segment stay between the start and the end of the
  * segment, with a small tolerance. Otherwise a word could get the time of speech for which the model returned no text.
  *
- * Wrong timestamp tokens crowd the words of a segment together at its start or end. If words are crowded, the times of
- * all segments of the window are ignored.
+ * Wrong timestamp tokens can crowd the words of a segment together at its start or end. If words are crowded, the times
+ * of all segments of the window are ignored.
  */
 export function wordTimes(
   tokenizer: Tokenizer,

@@ -25,12 +25,12 @@ export type Runs = {
 /** A window that is being decoded. `slot` is the number of its row in the caches. */
 type Row = {
   slot: number
-  /** The length of the sound in the window, in model frames of 20 ms. 0 without `greedy`, when it is not needed. */
+  /** The length of the sound in the window, in model frames of 20 ms. 0 if the CPU chooses the tokens. */
   frames: number
   tokens: number[]
   /**
-   * The arrays that `attention` returned for this window, by the number of the decoding step. They contain zeros until
-   * the window is removed from the batch: its attention is then copied from the GPU.
+   * The arrays that the method `attention` returned for this window, by the number of the decoding step. They contain
+   * zeros until the window is removed from the batch: its attention is then copied from the GPU.
    */
   asked: Map<number, Float32Array>
 }

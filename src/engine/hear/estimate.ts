@@ -1,4 +1,4 @@
-// Estimates the times of words when the model returned no attention. The words of a segment share its speech in
+// Estimates the times of words if the model returned no attention. The words of a segment share its speech in
 // proportion to their numbers of characters.
 
 import type { Segment } from './align.ts'

@@ -11,7 +11,7 @@ export type Hypothesis = {
    */
   attention: Float32Array[]
   frames: number
-  /** The end of the window, if it must be decoded again. Otherwise null. */
+  /** The end of the window, if this end must be decoded again. Otherwise null. */
   unfinished: Unfinished | null
   noSpeech: number
   /**
@@ -46,7 +46,7 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 }
 
 /**
- * The minimum mean log probability of a plausible text. A less probable text comes from an attempt with a high
+ * The minimum mean log probability of a plausible text. A less probable text usually comes from an attempt with a high
  * temperature, and has hardly any correct words.
  */
 const plausibleMin = -2

@@ -33,7 +33,7 @@ export type Encoder = {
   encode(window: EncoderInput): EncodedWindow
   /**
    * Encodes two windows at the same time, each on one thread. The results are those of `encode`, for less CPU time.
-   * Missing if the encoder cannot do this.
+   * Missing or null if the encoder cannot do this.
    */
   encodeTwo?: ((one: EncoderInput, other: EncoderInput) => [EncodedWindow, EncodedWindow]) | null
 }

@@ -15,7 +15,7 @@ import type { Window } from './windows.ts'
 export type SpeechWarning = 'text doubtful' | 'speech without text'
 
 export type Listener = {
-  /** Called when the recognition has made progress. `done` is the number of recognised samples. */
+  /** Called when the recognition has made progress. `done` is the approximate number of recognised samples. */
   onSamples(done: number): Promise<void>
   /** Called for each span of the recording, in samples, whose text is doubtful or missing. */
   onWarning(kind: SpeechWarning, span: Span): void
@@ -25,7 +25,7 @@ export type Listener = {
 
 export type HearOptions = {
   recording: Recording
-  /** The code of the spoken language. If it is null, the model detects the language if it can. */
+  /** The code of the spoken language. If null, the model detects the language, if it can. */
   language: string | null
   /** If true, the result is an English translation of the speech. */
   translate: boolean

@@ -1,8 +1,8 @@
 // Joins the tokens of a text into words.
 
 /**
- * Divides tokens into small groups, so that no character is in two groups. A character may consist of several tokens. A
- * group has at most 8 tokens, even if its last character is incomplete.
+ * Divides tokens into small groups, so that usually no character is in two groups. A character may consist of several
+ * tokens. A group has at most 8 tokens, even if its last character is incomplete.
  */
 export function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
   const characters: { text: string; ids: number[] }[] = []
