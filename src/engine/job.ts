@@ -87,7 +87,8 @@ export async function work(
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
     sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
   } catch (error) {
-    // Any other error is a fault of the program or of the machine. It ends this process (see `endByFault`).
+    // An error that is not a JobFailure is a fault of the program or of the machine. Such an error ends this process
+    // (see `endByFault`).
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }
@@ -95,7 +96,8 @@ export async function work(
 
 /**
  * Yields the sound unchanged, and calls `onPart` before each part. `onPart` reports to the parent process while no
- * other code reports progress, for example before a section. Without reports, the parent process kills this process.
+ * other code reports progress, for example while the sound before a section is skipped. Without reports, the parent
+ * process kills this process.
  */
 async function* withCalls(
   sound: AsyncIterable<Float32Array>,

@@ -1,4 +1,5 @@
-// Makes the voice print of one person from a media file. The engine process for this order loads only the voice models.
+// Makes the voice print of one person from a media file. The engine process that makes voice prints loads only the
+// voice models.
 
 import { JobFailure } from '../errors.ts'
 import { decode } from '../media/decode.ts'

@@ -23,7 +23,8 @@ export class EngineProcess {
 
   /**
    * Starts the child process. During a request, checks every `lookMs` milliseconds whether a signal such as SIGSTOP has
-   * paused the process, and then kills it. `gpu` is the only NVIDIA GPU for the process, or null if it may use all.
+   * paused the process, and kills a paused process. `gpu` is the only NVIDIA GPU for the process, or null if it may use
+   * all.
    */
   constructor(
     command: string[],
@@ -89,7 +90,7 @@ export class EngineProcess {
 
   /**
    * Starts the timeout again. All pending requests share one timeout. While the process reads the file of one job,
-   * other jobs make no progress, and could time out.
+   * other jobs make no progress. With timeouts of their own, these jobs could time out.
    */
   restartTimer(timeoutMs: number): void {
     clearTimeout(this.#timer)

@@ -49,8 +49,9 @@ export class EngineStatus {
   }
 
   /**
-   * Logs a fault. Does not log the same reason again before the engine becomes ready. The engine's state does not
-   * contain the reason, because callers of the API can read the state. A reason can contain paths of this machine.
+   * Logs a fault. Does not log the reason of the last fault again before the engine becomes ready. The engine's state
+   * does not contain the reason, because callers of the API can read the state. A reason can contain paths of this
+   * machine.
    */
   logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })

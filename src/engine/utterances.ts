@@ -22,9 +22,9 @@ export function labelOf(speaker: number): string {
 }
 
 /**
- * Removes words without text, and corrects the times of the other words. Each word lasts at least `shortest`, begins
- * after the previous word, and ends within the recording. `before` is the end of the word before `placed`. `samples` is
- * the length of the recording.
+ * Removes words without text, and corrects the times of the other words. Each word begins at the end of the previous
+ * word or later, and ends within the recording. If there is room, the word lasts at least `shortest`. `before` is the
+ * end of the word before `placed`. `samples` is the length of the recording.
  */
 export function inOrder(
   placed: readonly PlacedText[],

@@ -29,8 +29,8 @@ export function vadNetwork(weights: Weights): Uint8Array {
 }
 
 /**
- * Returns the weight of the Silero VAD model whose name ends with `name`. Throws if there is no such weight, or if its
- * dimensions are not `dims`.
+ * Returns the weight whose name ends with `name`, from the Silero VAD model. Throws if there is no such weight, or if
+ * its dimensions are not `dims`.
  */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 
@@ -77,7 +77,8 @@ function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): stri
 }
 
 /**
- * Adds the recurrent layer to the graph. It processes the frames of the tensor [frames, 1, 128] one after the other.
+ * Adds the recurrent layer to the graph. The layer processes the frames of the tensor [frames, 1, 128] one after the
+ * other.
  */
 function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string {
   const gates = (name: string) => {

@@ -2,8 +2,8 @@
 
 export const frameSamples = 512
 /**
- * The number of samples that are added before and after each frame. The samples before a frame are the end of the
- * previous frame, or zeros. The samples after a frame are its own mirrored end.
+ * The number of samples that are added before each frame, and also after it. The samples before a frame are the end of
+ * the previous frame, or zeros before the first frame. The samples after a frame are its own mirrored end.
  */
 export const contextSamples = 64
 export const inputSamples = contextSamples + frameSamples + contextSamples

@@ -26,7 +26,7 @@ export const chunkSamples = chunkFrames * frameSamples
 export type Vad = {
   /**
    * Starts a recording. Returns a function that takes the next samples and returns the probability of speech in each
-   * frame. Only the last frame may be incomplete. Several recordings may be read at the same time.
+   * frame. Only the last frame of the recording may be incomplete. Several recordings may be read at the same time.
    */
   start(): (samples: Float32Array) => Float32Array
   close(): void

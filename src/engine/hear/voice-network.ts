@@ -15,12 +15,12 @@ export const voiceNetworkFile = 'voice-network.onnx'
 export type VoiceReading = {
   /**
    * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for the 10 ms
-   * before the window. The middle of the first model frame (20 ms) is at the start of the window.
+   * before the window. The reason is that the middle of the first model frame (20 ms) is at the start of the window.
    */
   counts: Float32Array
   /**
-   * Unit vectors, one for each two model frames. Two vectors are similar if the same voice speaks at both times. An odd
-   * last frame has a vector of its own.
+   * Unit vectors, one for each two model frames. Two vectors are similar if the same voice speaks at both times. If the
+   * number of frames is odd, the last frame has a vector of its own.
    */
   embeddings: Float32Array
   /** The number of values in a frame embedding. */

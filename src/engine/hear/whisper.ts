@@ -59,8 +59,8 @@ export function languagesOf({ facts }: Whisper): string[] {
 
 /**
  * Opens a published model in its fastest form. With float weights on an NVIDIA GPU, the decoder caches stay in GPU
- * memory. If this form cannot be opened, the published graphs are used, which copy the caches to the host at each
- * token.
+ * memory. If this form cannot be used, the published graphs run instead. On a GPU, they copy the caches to the host at
+ * each token.
  */
 function openFastest(
   runtime: Runtime,

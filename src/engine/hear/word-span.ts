@@ -12,8 +12,8 @@ import { pieceWith, type Window } from './windows.ts'
 const tolerance = 0.08 * sampleRate
 
 /**
- * The limits, in samples, for a word that starts in the pause before its speech. `pause` is the limit of this pause.
- * `delay` is added to the start that the attention of the word gives.
+ * Two lengths, in samples, for a word that starts in a short pause before its speech. A pause is short if it is shorter
+ * than `pause`. `delay` is added to the start that the attention of the word gives.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 

@@ -7,8 +7,8 @@ type ModelFacts = {
   parameters: string
   summary: string
   /**
-   * True for a model for tests and for the self-test of `steno doctor`. Transcripts of this model contain a warning.
-   * `listModels` leaves out this model.
+   * True for a model that is used by tests and by the self-test of `steno doctor`. Transcripts of this model contain a
+   * warning. `listModels` leaves out this model.
    */
   forTests?: boolean
 }
@@ -38,8 +38,8 @@ export type VoiceProfile = {
   threshold: number
   /**
    * Two voices are merged after the clustering if their distance, as merge-voices.ts computes it, is less than
-   * `mergeBelow`. If `mergeBelow` is null, no voices are merged. If it is a number, the clustering threshold is
-   * computed from the recording, and `threshold` is not used.
+   * `mergeBelow`. The limit is higher for voices with little speech. If `mergeBelow` is null, no voices are merged. If
+   * it is a number, the clustering threshold is computed from the recording, and `threshold` is not used.
    */
   mergeBelow: number | null
   /**

@@ -13,7 +13,8 @@ import { findInstalled } from './store.ts'
 
 /**
  * Unpacks the files that the program contains, and chooses the models for the engine. First downloads the configured
- * model if it is a published one that is not usable. For a CPU, replaces the first speech model by its compact copy.
+ * model if it is a published one that is not usable. For a CPU, usually replaces the first speech model by its compact
+ * copy.
  */
 export async function prepareModel(
   settings: ModelSettings,

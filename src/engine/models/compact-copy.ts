@@ -58,8 +58,8 @@ export async function withCompactCopy<Model extends InstalledModel>(
 const formVersion = 1
 
 /**
- * Returns a hash that changes when a file of the model is replaced. The hash is computed from the sizes and published
- * hashes of the files. For a model without published hashes, modification times are used instead.
+ * Returns a hash that identifies the files of the model and the version of the compact form. The files are identified
+ * by their sizes and published hashes. For a model without published hashes, modification times are used instead.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)

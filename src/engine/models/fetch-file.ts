@@ -11,7 +11,7 @@ export type RemoteFile = {
   /** The name of the file that error messages show. */
   name: string
   size: number
-  /** Starts the transfer of the file at byte `from`. */
+  /** Starts the transfer of the file at byte `from`, or at byte 0 if the source cannot resume. */
   open: (from: number) => Promise<Transfer>
   isGood: (path: string) => Promise<boolean>
   signal: AbortSignal

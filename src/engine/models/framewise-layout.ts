@@ -32,7 +32,7 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 
 /**
  * Returns the paths of the model's graphs, in the order of `graphNames`. Prefers the faster weights: 8-bit weights on a
- * CPU, and fp32 weights on a GPU. Returns null if the folder lacks a graph.
+ * CPU, and fp32 weights on a GPU. Returns null if no variant has all graphs.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants
@@ -52,7 +52,7 @@ export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boole
   ]
 }
 
-/** Returns an error message that names the first missing file, or null if no file is missing. */
+/** Returns an error message about the first missing file or about missing graphs, or null if no file is missing. */
 export function missingFramewiseFile(folder: string, kind: FramewiseKind): string | null {
   const needed = kind === 'tdt' ? [tokensFile.tdt, tdtFeaturesFile] : [tokensFile.ctc]
   const missing = needed.find(name => !existsSync(join(folder, name)))

@@ -19,7 +19,7 @@ export function isModel(folder: string): boolean {
 
 /**
  * Returns the paths of a Whisper model's weight files: one file in the compact form, or ONNX files with the suffix
- * `variant`. The list is empty if the encoder or the decoder is missing.
+ * `variant`. Returns no ONNX files if the encoder or the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
@@ -40,7 +40,10 @@ export function isCompact(folder: string): boolean {
  */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
-/** Returns the suffix in the file names of the float weights (see `floatVariants`), or null if the folder has none. */
+/**
+ * Returns the suffix in the file names of the float weights (see `floatVariants`), or null if the folder has none.
+ * Returns `''` for a folder in the compact form.
+ */
 export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null
 }

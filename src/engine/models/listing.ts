@@ -18,7 +18,10 @@ export type ModelListing = {
    * in or not installed.
    */
   bytes: number | null
-  /** The form of the weights that a CPU uses. Null for a model that is not a Whisper model or not on this machine. */
+  /**
+   * The form of the weights that a CPU uses. Null for a model that is not a Whisper model, is not on this machine, or
+   * has neither form.
+   */
   form: 'compact' | 'float' | null
 }
 
@@ -41,8 +44,8 @@ export function listModels(dirOf: (id: string) => string): ModelListing[] {
 }
 
 /**
- * Returns the form of a Whisper model's weights, or null if there are none. `folder` is null for a built-in model,
- * whose weights are compact. `copy` is the folder for the compact copy, which need not exist.
+ * Returns the form of a Whisper model's weights, or null if the model has neither form. `folder` is null for a built-in
+ * model, whose weights are compact. `copy` is the folder for the compact copy, which need not exist.
  */
 function formOf(folder: string | null, copy: string): ModelListing['form'] {
   if (folder === null || isCompact(copy)) return 'compact'

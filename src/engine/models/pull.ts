@@ -25,8 +25,8 @@ export type ModelDownload = {
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
   /**
-   * Called with the paths of the files that differ from the installed files. A file has changed on the hub, or the
-   * device now needs other files.
+   * Called with the paths of the files that differ from the installed files. The reason is that files changed on the
+   * hub, or that the device now needs other files.
    */
   onChange?: (paths: readonly string[]) => void
 }
@@ -37,8 +37,8 @@ export function lockPath(folder: string): string {
 }
 
 /**
- * Downloads a model. If another process is downloading it, waits until that download has ended. Files that then match
- * the hub are not downloaded again.
+ * Downloads a model. If another process is downloading it, waits until that download has ended. If all installed files
+ * then match the hub, downloads nothing.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
@@ -95,7 +95,10 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   return lock
 }
 
-/** Returns true if `path` is a relative path that cannot leave its folder. Otherwise returns false. */
+/**
+ * Returns true if `path` is a relative path that cannot leave its folder. Returns false for an unusual path, such as
+ * `.git/a`.
+ */
 function isPlain(path: string): boolean {
   return path.split('/').every(part => /^[\w][\w .+-]*$/.test(part))
 }

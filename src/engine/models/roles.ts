@@ -15,8 +15,8 @@ export const fastSpeech = 'parakeet' satisfies ModelId
 export const automaticFast = 'auto-fast'
 
 /**
- * The speech models for languages that Whisper does not support, best first. The first installed one is loaded beside
- * Whisper.
+ * The speech models for languages that Whisper does not support, best first. The first one that is installed and
+ * undamaged is loaded beside Whisper.
  */
 export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 

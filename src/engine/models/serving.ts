@@ -97,7 +97,8 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
 }
 
 /**
- * Returns the best installed model for languages that Whisper does not support. The list is empty if none is installed.
+ * Returns the best installed and undamaged model for languages that Whisper does not support. The list is empty if
+ * there is no such model.
  */
 function findOmnilingual(settings: ModelSettings): InstalledModel[] {
   const installed = omnilingualSpeech.map(id => findInstalled(id, settings))

@@ -16,7 +16,7 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 
 /**
  * Returns the folder that contains the folder of the model `id`. For a model that was pulled before the data folder
- * existed, this can be the user's cache folder. For any other model, returns the result of `modelsDir`.
+ * existed, this can be a folder in the user's cache folder. For any other model, returns the result of `modelsDir`.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]
@@ -26,7 +26,7 @@ export function modelsDirOf(id: string, settings: StoreSettings): string {
 }
 
 export type InstalledModel = {
-  /** The name of the model in the catalogue. For any other model, the name of its folder. */
+  /** The name of the model in the catalogue. For a model that is not in the catalogue, the name of its folder. */
   name: string
   folder: string
 }

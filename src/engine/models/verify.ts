@@ -23,8 +23,8 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
 }
 
 /**
- * Returns an error message if a file of the model is missing or damaged, and otherwise null. Compares no hashes,
- * because a model that was installed by hand has none.
+ * Returns an error message if a file of the model is missing or damaged, and otherwise null. For a voice model, finds
+ * only missing files. Compares no hashes, because a model that was installed by hand has none.
  */
 export function faultOfInstalled(dir: string, id: string): string | null {
   if (!isVoiceModel(id)) return faultOf(join(dir, id))

@@ -29,7 +29,7 @@ export function moveRow(caches: readonly CacheShape[]): Uint8Array {
 
 /**
  * TensorScatter is made to write tokens into a row. Here it writes rows into a cache, as if the rows were tokens.
- * ScatterND needs no such change, but the CUDA provider copies each row with a single thread. On an H200, this took
+ * ScatterND is made to write rows, but the CUDA provider copies each row with a single thread. On an H200, this took
  * about 30 ms for a row of each of the 13 caches of Whisper base.
  */
 function inPlace(

@@ -23,8 +23,8 @@ import type { Size } from './size.ts'
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  *
- * If `own` is given, steno's own operations compute the attention. If `own` has threads for the products, they also
- * compute the products.
+ * If `own` is given, steno's own operations compute the attention. If `own` has threads for the products, these
+ * operations also compute the products.
  */
 export function encoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -99,8 +99,8 @@ function attentionByRuntime(
 }
 
 /**
- * Returns a function that adds one layer of the encoder to the graph, with products of ONNX Runtime. `normed` is its
- * normalised input.
+ * Returns a function that adds one layer of the encoder to the graph, with products of ONNX Runtime. `normed` is the
+ * normalised input of this layer.
  */
 function blockOf(
   layers: Layers,

@@ -7,7 +7,9 @@ import type { Draft } from './tensor-file.ts'
 export const blockSize = 64
 
 export type Matrix = { data: Float32Array; outputs: number; inputs: number }
-/** A function that quantises a float matrix. It returns the bytes of the matrix and its scales. */
+/**
+ * A function that quantises a float matrix. It returns two drafts of tensors: the bytes of the matrix, and its scales.
+ */
 export type Layout = (
   name: string,
   matrix: () => Matrix,

@@ -4,7 +4,7 @@ import { limits } from '../../limits.ts'
 import type { Source } from './source.ts'
 
 export class SourceReader {
-  /** The length of each tensor that was already read, so that `lengthOf` need not read the tensor again. */
+  /** The length of each tensor that `read` has already read, so that `lengthOf` need not read the tensor again. */
   private readonly lengths = new Map<string, number>()
   private garbageBytes = 0
 

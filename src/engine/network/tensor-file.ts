@@ -24,8 +24,8 @@ export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: (
 type Header = Record<string, { dtype: Kind; shape: number[]; data_offsets: [number, number] }>
 
 /**
- * Returns the place of each tensor in the file, by name. Leaves out types that are not in `types`. Reads only the
- * header.
+ * Returns the place of each tensor in the file, by name. Leaves out tensors whose type is not in `types`. Reads only
+ * the header.
  */
 export function readTensorFile(path: string): Map<string, Stored> {
   const { header, from: start } = headerOf(path)

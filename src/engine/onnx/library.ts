@@ -25,7 +25,7 @@ export function carriedRuntime(): string {
 
 /**
  * Returns the folder of the CUDA provider, which need not exist. A provider that was installed before the data folder
- * existed is in the user's cache folder.
+ * existed can be in the user's cache folder.
  */
 export function cudaFolder(): string {
   const [own, cache] = [cudaFolderIn(nativeHome()), findCacheDir()]

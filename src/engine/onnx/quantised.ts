@@ -9,9 +9,9 @@ import { type Device, openSession, type Session } from './session.ts'
 import { withSignedWeights } from './signed-weights.ts'
 
 /**
- * Opens the model in the file `path`. If the CPU has VNNI instructions, unsigned weights of an `.int8.onnx` file are
- * first changed to signed bytes. These instructions multiply unsigned by signed bytes, so ONNX Runtime then needs half
- * the time.
+ * Opens the model in the file `path`. On an x86 CPU with VNNI instructions, unsigned weights of an `.int8.onnx` file
+ * are first changed to signed bytes. These instructions multiply unsigned by signed bytes, so ONNX Runtime then needs
+ * half the time.
  */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   const hasBytes = device === 'cpu' && path.endsWith('.int8.onnx')

@@ -74,8 +74,8 @@ function openLibrary(library: string) {
 }
 
 /**
- * Disables the telemetry of ONNX Runtime, which writes a device id into the home folder and collects events for
- * Microsoft. Native code does not see changes of process.env, so the variable is set with setenv.
+ * On Linux, disables the telemetry of ONNX Runtime, which writes a device id into the home folder and collects events
+ * for Microsoft. Native code does not see changes of process.env, so the variable is set with setenv.
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return

@@ -24,8 +24,8 @@ export function canRunTwo({ threads }: Runtime): boolean {
 
 /**
  * Starts a run on a thread of ONNX Runtime. Returns a function that blocks the calling thread until the run has ended.
- * Call this function before the next call of `startRun`. Keep the input tensors and the arrays in memory until the run
- * has ended.
+ * Call the returned function before the next call of `startRun`. Keep the input tensors and the arrays in memory until
+ * the run has ended.
  */
 export function startRun(
   runtime: Runtime,

@@ -46,7 +46,10 @@ export function largestFirst(clusters: readonly Cluster[]): Cluster[] {
   return clusters.toSorted((one, other) => other.weight - one.weight)
 }
 
-/** `onStep` is called before the first merge and after each merge. `next` is the distance of the next merge. */
+/**
+ * `onStep` is called before the first merge and after each merge. `next` is the distance of the two closest clusters,
+ * which are merged next if it is below the limit.
+ */
 type Steps = { onStep?: (clusters: () => Cluster[], next: number) => void }
 
 /** Merges the two closest clusters again and again, until all distances are at least `limit`. */

@@ -16,8 +16,9 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if their distance, as merge-voices.ts computes it, is less than `mergeBelow`. If
-   * `mergeBelow` is null, or if the caller gave the number of voices, all voices stay separate.
+   * Two voices become one voice if their distance, as merge-voices.ts computes it, is less than `mergeBelow`. The limit
+   * is higher for voices with little speech. If `mergeBelow` is null, or if the caller gave the number of voices, all
+   * voices stay separate.
    */
   mergeBelow: number | null
   /**
@@ -31,7 +32,7 @@ export type ClusterOptions = {
 
 /**
  * The smallest and the largest factor for `threshold`, if the caller gave the number of voices. The factor is chosen so
- * that this number is found.
+ * that this number is found, if possible.
  */
 const thresholdRange = { low: 0.8, high: 1.5 }
 

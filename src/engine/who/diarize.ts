@@ -135,8 +135,8 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // The last view (ten seconds) ends after the recording, so the end of this view is silence. Voices that the
-      // segmentation model finds there are ignored.
+      // The last view (ten seconds) usually ends after the recording, so the end of this view is silence. Voices that
+      // the segmentation model finds there are ignored.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)
@@ -146,8 +146,8 @@ export class Diarization {
   /**
    * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. A piece is a span in which one voice
    * speaks alone. A piece that ends after `end` belongs to the next block, which begins after the last embedded piece.
-   * If no piece was embedded, the next block begins at `end`, or at the start of an earlier piece. The segmentation
-   * model has read the recording up to frame `to`.
+   * If no piece was embedded, the next block begins at `end`, or at the start of a piece that begins before `end`. The
+   * segmentation model has read the recording up to frame `to`.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

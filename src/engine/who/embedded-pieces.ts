@@ -16,8 +16,8 @@ export const formingSeconds = 0.8
 const embeddedSeconds = 0.25
 
 /**
- * A piece of the recording, in which one voice speaks alone, with the embedding `vector` of this voice. For example,
- * `vector` is null if the piece is too short.
+ * A piece of the recording, in which one voice speaks alone, with the embedding `vector` of this voice. `vector` is
+ * null if there is no embedding, for example because the piece is too short.
  */
 export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 

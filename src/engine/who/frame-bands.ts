@@ -1,5 +1,5 @@
 // Computes the power of sound in frequency bands, or the logarithm of this power. A frame of 25 ms begins every 10 ms.
-// One matrix product replaces all steps from the samples to the spectrum. ONNX Runtime computes it faster than
+// Matrix products replace all steps from the samples to the spectrum. ONNX Runtime computes these products faster than
 // JavaScript computes a Fourier transform.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'

@@ -1,6 +1,6 @@
 // The frame embeddings of one recording: for each 40 ms, a vector that represents the voice (see `VoiceReading`). The
-// mean of these vectors in a span helps to find who speaks. The embedding of a span is not exact if the span is shorter
-// than about a second.
+// mean of these vectors in a span helps to find who speaks. The embedding of the span alone is not exact if the span is
+// shorter than about a second.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, startOf } from './views.ts'
