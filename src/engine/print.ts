@@ -18,8 +18,8 @@ import { openVoices, type Voices } from './who/voices.ts'
  */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
 /**
- * The maximum speech of all other speakers, as a share of the main speaker's speech. Above this share, the file has
- * several speakers. Below this share, other speakers count as errors of the diarization.
+ * The maximum speech of all other speakers, as a share of the main speaker's speech. Above this share, the file is
+ * refused. Below this share, other speakers count as errors of the diarization.
  */
 const otherShareMax = 0.1
 const secondsMin = printSamplesMin / sampleRate

@@ -53,7 +53,7 @@ function majorVersion(library = ''): string | undefined {
   return /\.so\.(\d+)$/.exec(library)?.[1]
 }
 
-/** Returns true if the dynamic linker finds a shared library, or if the library is beside the CUDA provider. */
+/** Returns true if a shared library can be loaded, by its name or from the folder of the CUDA provider. */
 function loads(name: string): boolean {
   const { dlopen } = openLibc({ dlopen: { args: ['ptr', 'i32'], returns: 'ptr' } })
   const lazily = 1

@@ -51,7 +51,7 @@ function notAnObject(path: string): string {
 
 /**
  * Returns an error message about the first damaged file of a model, or null. A damaged file is missing or empty, or has
- * another size than in `steno-lock.json`. `steno models verify` reports a damaged `steno-lock.json`.
+ * another size than in `steno-lock.json`. Ignores a damaged `steno-lock.json`, which `steno models verify` reports.
  */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName))

@@ -13,8 +13,8 @@ export type ByteRange = { query: number; share: number }
 /** The range for CPUs that add byte products exactly. */
 export const fullRange: ByteRange = { query: 127, share: 255 }
 /**
- * The range for CPUs that limit the sum of two byte products to 32,767. The sum is at most 2 × 255 × 63 = 32,130 or 2 ×
- * 127 × 127 = 32,258.
+ * The range for CPUs that limit the sum of two byte products to 32,767. The sum is at most 2 × 255 × 63 = 32,130 with
+ * queries, and 2 × 127 × 127 = 32,258 with shares.
  */
 export const halfRange: ByteRange = { query: 63, share: 127 }
 

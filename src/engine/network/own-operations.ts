@@ -1,6 +1,6 @@
 // Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
 // weights). Steno's operations use integers of up to 16 bits. ONNX Runtime uses 32-bit floats for the attention of the
-// encoder, and 8 bits for other products.
+// encoder, and 8 bits for most other products.
 
 import type { Layers } from './layers.ts'
 

@@ -20,7 +20,10 @@ export function openSource(folder: string, variant: FloatVariant = ''): Source {
   return new Map([...openWeights(folder, variant)].map(([name, find]) => [name, () => floatsOf(find())]))
 }
 
-/** Returns the float weights of the model in the folder. `variant` is the suffix of the ONNX files. */
+/**
+ * Returns the float weights of the model in the folder. `variant` is the suffix of the ONNX files, which are read only
+ * if `model.safetensors` is missing.
+ */
 export function openWeights(folder: string, variant: FloatVariant = ''): FloatWeights {
   const published = join(folder, 'model.safetensors')
   if (existsSync(published)) return fromSafetensors(published)

@@ -34,8 +34,8 @@ export function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array
 }
 
 /**
- * Cuts the feature frames into overlapping pieces. The project Resemblyzer, from which this voice encoder comes, cuts
- * them in the same way. If the last piece is too short, silence fills its end.
+ * Cuts the feature frames into overlapping pieces, and amplifies a quiet voice. The project Resemblyzer, from which
+ * this voice encoder comes, cuts the frames in the same way. If the last piece is too short, silence fills its end.
  */
 export function piecesOf(features: Float32Array): Float32Array[] {
   const frames = features.length / width

@@ -1,5 +1,5 @@
 // The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network always reads a piece of
-// 1.6 s. The embedding of longer sound is the mean of the vectors of overlapping pieces.
+// 1.6 s. The embedding of longer sound is the normalised mean of the vectors of overlapping pieces.
 
 import { modelFile } from '../models/installed-voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
