@@ -8,12 +8,12 @@ const whisper =
 
 const nineteen = 'ast ceb ckb ff ga ig kam kea ky lg luo nso ny om or umb wo xh zu'
 
-/** Other codes that callers may use for a language. Javanese is `jv` in ISO 639, but `jw` in Whisper. */
+/** Codes that callers may use in place of a code in `languages`. Javanese is `jv` in ISO 639, but `jw` in Whisper. */
 const aliases: Record<string, string> = { jv: 'jw' }
 
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
 
-/** The codes that a caller may send: the codes in `languages`, and the other codes in `aliases`. */
+/** The codes that a caller may send: the codes in `languages`, and the keys of `aliases`. */
 export const acceptedCodes: readonly string[] = [...languages, ...Object.keys(aliases)]
 const accepted = new Set(acceptedCodes)
 const knownToWhisper = new Set(whisper.split(' '))

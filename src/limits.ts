@@ -41,7 +41,7 @@ export const limits = {
 /**
  * The rate limits, in requests per minute. `ip`, `service`, `accounts.create`, `sessions.create` and the limits of
  * OAuth count per IP address. All IPv6 addresses of a /64 network count as one. The other limits count per API key. All
- * access tokens of a grant count as one key, and all sign-in sessions of an account too. `events.open` is the maximum
+ * access tokens of a grant count as one key. So do all sign-in sessions of an account. `events.open` is the maximum
  * number of open event streams of a caller.
  */
 export const rates = {

@@ -17,7 +17,7 @@ export type PoolOptions = Omit<WorkerOptions, 'onExit' | 'gpu'> & {
   gpus?: readonly string[]
   after?: typeof after
   /**
-   * Called when an engine worker (a child process) exits unexpectedly while it is idle. Also called when one exits
+   * Called when an engine worker (a child process) exits unexpectedly while it is idle. Also called when a worker exits
    * during a job that was not aborted.
    */
   onCrash?: () => void
@@ -107,7 +107,7 @@ export class WorkerPool {
     await Promise.all([...this.#workers].map(worker => worker.kill()))
   }
 
-  /** Starts workers, one after another, until one of them has loaded the model, or until no worker is missing. */
+  /** Starts workers, one after another, until one of them has loaded the model, or until no worker is needed. */
   #addWorker(): Promise<void> {
     return this.#retries.run(async () => {
       if (!(await this.#hasCarriedFiles())) return false

@@ -17,7 +17,7 @@ import type { TranscribeInput, TranscribeOptions } from './request.ts'
 export type EngineSettings = ModelSettings &
   Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'mediaProgram' | 'idleUnloadMs'>
 
-/** The error of a request to load a model that cannot be loaded on the device. */
+/** The error of a request to load a model that the child process cannot load. */
 class CannotLoad extends Error {}
 
 export type WorkerOptions = {
@@ -107,8 +107,8 @@ export class Worker {
 
   /**
    * Runs one job, and returns its transcript. Rejects with a JobFailure if the job cannot be done, and with
-   * WorkerExited if the child process exits. An abort kills the child process. All jobs that run at the same time must
-   * have the same signal.
+   * WorkerExited if the child process exits. An abort kills the child process, and `run` rejects with the reason of the
+   * signal. All jobs that run at the same time must have the same signal.
    */
   async run(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     const { signal } = options

@@ -38,8 +38,8 @@ export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
 }
 
 /**
- * Matches the columns with a hash, an encrypted value, or a reply, which may contain a signed address. Also matches
- * `state_at`, which is an uptime and not a date.
+ * Matches the names of the columns with a hash, an encrypted value, or a reply, which may contain a signed address.
+ * Also matches `state_at`, which is an uptime and not a date.
  */
 const leftOut = /(^|_)hash$|^sealed_|^code_challenge$|^reply$|^state_at$/
 

@@ -15,8 +15,8 @@ type EditRequest = Static<typeof editRequest>
 export type EditedJob = { job: Job; edits: number; utterances: ({ index: number } & Utterance)[] }
 
 /**
- * Edits the transcript of a completed job of this account. `knownEdits` has the numbers of earlier edits that the
- * caller accepts, or is null for all numbers. Throws an ApiError if the actual number is not among them.
+ * Edits the transcript of a completed job of this account. `knownEdits` lists the edit counts that the caller accepts,
+ * or is null for every count. Throws an ApiError if the present count is not in the list.
  */
 export function editJob(
   db: Db,

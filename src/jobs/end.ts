@@ -12,7 +12,7 @@ import { type Failure, moveJob } from './moves.ts'
 /**
  * Completes a job in one transaction: charges the price, stores the transcript, and records the webhook event. Returns
  * null if the state is not `processing`, or if `fence` is not the number of the last claim. A claim gives the job to
- * this server or to a worker on another machine. `stored` is the number of utterances in the database.
+ * this server or to a worker on another machine. `stored` is the number of utterances that are already in the database.
  */
 export function completeJob(
   db: Db,

@@ -38,8 +38,8 @@ export type Job = Required<TranscribeChoices> & {
   costUnits: number | null
   progress: string | null
   /**
-   * The share of the recording that is already transcribed, from 0 to 100 percent. Null before the state `processing`,
-   * and while lost media are downloaded again.
+   * The share of the recording that is already transcribed, from 0 to 100 percent. Null before the state `processing`.
+   * A repeated download of lost media sets it to null.
    */
   progressPercent: number | null
   errorCode: JobErrorCode | null

@@ -52,7 +52,7 @@ export class LiveJobs {
   }
 
   /**
-   * Notifies the listeners if a job has changed, at most once in `everyMs` milliseconds. The end of a job is notified
+   * Notifies the listeners if a job has changed, at most once in `everyMs` milliseconds. The end of a job is reported
    * at once.
    */
   changed(jobId: string): void {
@@ -184,8 +184,8 @@ export class LiveJobs {
   }
 
   /**
-   * Reads the present state of a job from the database. A job with an entry that is no longer in the database was
-   * erased, and is returned as cancelled. Returns null if the job is unknown or the database cannot be used.
+   * Reads the present state of a job from the database. A job that has an entry here, but is no longer in the database,
+   * was erased. It is returned as cancelled. Returns null if the job is unknown or the database cannot be used.
    */
   #read(jobId: string): Job | null {
     try {

@@ -93,7 +93,7 @@ function needsOf({ language, diarize, translate }: Kind): Needs {
   return { language, diarize: diarize === 1, translate: translate === 1 }
 }
 
-/** Selects the different needs of the pending jobs, each by one look-up in the index. */
+/** Selects the different needs of the pending jobs, by look-ups in the index. */
 const kindsOfPending = `
   with recursive kinds (needs) as (
     select min(needs) from jobs where state = 'pending'

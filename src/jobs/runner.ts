@@ -234,7 +234,9 @@ export class Runner {
     return null
   }
 
-  /** Handles the end of a job whose running step has no result. */
+  /**
+   * Aborts the running step of a job that was ended by a cancel request, a timeout or another process. Handles the end.
+   */
   #stop(job: Job): void {
     this.#abort(job.id)
     this.#end(job)

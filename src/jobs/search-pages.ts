@@ -26,7 +26,10 @@ export type Page = { rows: HitRow[]; next: SearchPlace | null }
 export const hitColumns = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,
   uploads.filename, utterances.body, utterances.id as rowId`
 
-/** Joins utterances with their jobs. `cross join` makes SQLite read the utterances first, and then only their jobs. */
+/**
+ * Joins utterances with their jobs, except deleted jobs. `cross join` makes SQLite read the utterances first, and then
+ * only their jobs.
+ */
 export const jobsOfUtterances = `cross join jobs on jobs.seq = utterances.id / ${utterancesMax} and jobs.deleted_at is null
   left join uploads on uploads.id = jobs.upload_id`
 

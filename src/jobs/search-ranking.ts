@@ -23,7 +23,7 @@ export function scoreOf(text: string, phrases: readonly Phrase[]): number {
 
 /**
  * Returns one page of the newest `searchRankedMax` hits, ranked by their scores, best hits first. The ranking of FTS5
- * (SQLite's full-text search) would count all utterances with each word. This takes 0.2 s for an account with 30
+ * (SQLite's full-text search) would count all utterances with each word. The count takes 0.2 s for an account with 30
  * million words.
  */
 export function bestPage(db: Db, query: Query): Page {

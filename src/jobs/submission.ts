@@ -14,8 +14,8 @@ import type { Job } from './job.ts'
 export type Submission = Static<typeof transcribeRequest> & { translate?: boolean }
 
 /**
- * Checks a request by all rules that need no data from the database. Throws an ApiError for a broken rule.
- * `checkWebhookUrl` may resolve the host name of the webhook.
+ * Checks the rules that a JSON schema cannot express, and that need no data from the database. Throws an ApiError for a
+ * broken rule. `checkWebhookUrl` may resolve the host name of the webhook.
  */
 export async function checkSubmission(
   submission: Submission,

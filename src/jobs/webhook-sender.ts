@@ -52,9 +52,9 @@ export class WebhookSender {
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
-  /** A delivery to a receiver that has not answered lately also needs a slot of this semaphore. */
+  /** A delivery to a receiver that has not answered lately needs a slot here and one of `#semaphore`. */
   readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
-  /** A delivery to a receiver whose last delivery timed out also needs a slot of this semaphore. */
+  /** A delivery to a receiver whose last delivery timed out needs a slot here and one of `#unanswered`. */
   readonly #silent = openSemaphore(limits.webhooksSilentMax)
   /** Each receiver that has not answered lately gets one delivery at a time. The key is the name of the receiver. */
   readonly #unansweredOfReceiver = openSemaphore(Number.POSITIVE_INFINITY, 1)
@@ -84,9 +84,9 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account,
-   * and each of them gets only one. Receivers whose last delivery timed out leave slots for new receivers. These limits
-   * end for waiting jobs when their receiver answers.
+   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots, and each of
+   * them gets only one. Receivers whose last delivery timed out leave slots for new receivers. These limits end for
+   * waiting jobs when their receiver answers.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
@@ -177,7 +177,10 @@ export class WebhookSender {
     }
   }
 
-  /** Makes one attempt to deliver an event to its webhook. Returns null if the event has no body or no address. */
+  /**
+   * Makes one attempt to deliver an event to its webhook. Returns null if the event has no body, no address or no
+   * signing key.
+   */
   async #attempt(jobId: string, { event, sealedBody }: DueEvent): Promise<Outcome | null> {
     const { db, secrets, deliver, onOutcome } = this.#parts
     const { signal } = this.#closing

@@ -23,8 +23,8 @@ export const databaseLimits = {
 
   // Limits of a pair of servers, of which one serves and the other one waits.
   /**
-   * The lease is a file that shows which server of a pair serves. The serving server renews it this many times within
-   * its timeout. The waiting server reads it at the same interval.
+   * The lease is a file that shows which server of a pair serves. The serving server renews the lease this many times
+   * within the timeout of the lease. The waiting server reads it at the same interval.
    */
   standbyLooks: 10,
   /** Number of copies of the database in the shared folder of a pair of servers. Older copies are deleted. */

@@ -6,8 +6,8 @@ export const engineLimits = {
   // Limits of the engine.
   /**
    * The nice value (CPU priority) of an engine process, and of the process that decodes media for the engine. The
-   * server has 0, and gets the CPU first. A process that inspects a media file has 19. With 10, three inspections of
-   * hostile files would halve the speed of every engine.
+   * server has 0, and gets the CPU first. A process that inspects a media file has 19. If inspections also had 10,
+   * three inspections of hostile files would halve the speed of every engine.
    */
   engineNice: 10,
   engineLoadMs: 10 * minute,

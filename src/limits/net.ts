@@ -17,7 +17,8 @@ export const netLimits = {
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
   /**
-   * A connection to the next IP address of a host is started in parallel when the last one is not open after this time.
+   * A connection to the next IP address of a host is started in parallel if the previous connection is not open after
+   * this time.
    */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,

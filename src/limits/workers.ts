@@ -31,8 +31,8 @@ export const workerLimits = {
    */
   workerRememberedMs: 24 * hour,
   /**
-   * Maximum number of messages in the stream, which has one message for each job. An attacker with the credentials of a
-   * worker can add messages of about 90 bytes. This limit keeps them from filling the disk of NATS.
+   * Maximum number of messages in the NATS stream that has one message for each job. An attacker with the credentials
+   * of a worker can add messages of about 90 bytes. This limit keeps them from filling the disk of NATS.
    */
   workerStreamMessagesMax: 100_000,
   /** Timeout of a worker's request to the server. */
@@ -41,8 +41,8 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
-   * Timeout of a claim, as a multiple of the pause after the claim. The first timeout is only 2 s, because a claim is
-   * lost if the server's connection to NATS breaks. Later timeouts grow up to `workerRequestMs`.
+   * Timeout of a worker's claim of a job, as a multiple of the pause after the claim. The first timeout is only 2 s,
+   * because a claim is lost if the server's connection to NATS breaks. Later timeouts grow up to `workerRequestMs`.
    */
   workerTimeoutsPerPause: 4,
   /**

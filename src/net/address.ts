@@ -1,5 +1,5 @@
-// Decides to which IP addresses a request to a URL of a caller may connect: those of the public internet, and those
-// that the operator has allowed.
+// Decides to which IP addresses a request to a URL of a caller may connect: those of the public internet except this
+// machine's own, and those that the operator has allowed.
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'

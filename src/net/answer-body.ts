@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * A response has stalled if fewer than `bytesMin` bytes arrive within `stallMs` milliseconds. Only the time in which
- * the reader waits for bytes counts.
+ * A response has stalled if fewer than `bytesMin` bytes arrive in a period of `stallMs` milliseconds, and the reader
+ * waits for bytes at the end of the period.
  */
 export type Stall = { stallMs: number; bytesMin: number }
 

@@ -91,8 +91,8 @@ async function refused(
 }
 
 /**
- * Returns true if the response continues the file at the first missing byte. Returns false if its version or size
- * differs, its size is unknown, or its body is compressed. Also stores a size that was unknown before.
+ * Returns true if the response continues the file at the first missing byte. Returns false if the version or the size
+ * of the file differs, the size is unknown, or the body is compressed. Also stores a size that was unknown before.
  */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)

@@ -1,7 +1,7 @@
-// The distances between clusters of voice embeddings, with average linkage: the mean cosine distance over all pairs of
-// embeddings. This mean is one minus the dot product of the two centroids, if the centroids are not normalised. With
-// normalised centroids, as in pyannote, all speakers of short or noisy recordings become one speaker (measured by
-// scripts/bench/diarize.ts).
+// The distances between clusters of voice embeddings, with average linkage: the mean cosine distance over all pairs
+// with one embedding of each cluster. This mean is one minus the dot product of the two centroids, if the centroids are
+// not normalised. With normalised centroids, as in pyannote, all speakers of short or noisy recordings become one
+// speaker (measured by scripts/bench/diarize.ts).
 
 import { dot } from './unit.ts'
 
@@ -22,8 +22,8 @@ export class Linkage {
   private readonly nearest: Int32Array
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge, only the bound of the
-   * new cluster is computed again. The other bounds stay valid, because a merged cluster is never nearer than the
-   * nearer of its two parts. `closest` computes the lowest bound again if it is not the real distance.
+   * new cluster is computed again. The other bounds change only by rounding errors, because a merged cluster is never
+   * nearer than the nearer of its two parts. `closest` computes the lowest bound again if it is not the real distance.
    */
   private readonly bounds: Float32Array
 
@@ -76,7 +76,7 @@ export class Linkage {
     const otherShare = other.weight / merged.weight
     for (let row = 0; row < this.slots.length; row++) {
       if (!this.slots[row] || row === first) continue
-      // The matrix is symmetric. Reading along its rows is faster than reading along its columns.
+      // The matrix of distances is symmetric. Reading along its rows is faster than reading along its columns.
       const mean = share * this.distance(first, row) + otherShare * this.distance(second, row)
       this.setDistance(first, row, mean)
       if (this.distance(first, row) >= this.bounds[row]!) continue

@@ -31,7 +31,7 @@ export class Loudness {
     this.count = count
   }
 
-  /** Returns the turns without the pauses in them. A turn with a pause inside becomes several turns. */
+  /** Returns the turns without the pauses in them. A turn with a long pause inside usually becomes several turns. */
   withoutPauses(turns: readonly Turn[]): Turn[] {
     const smooth = smoothed(this.values)
     return turns.flatMap(turn => partsWithoutPauses(turn, smooth))

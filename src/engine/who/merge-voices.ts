@@ -6,7 +6,7 @@ import { dot } from './unit.ts'
 
 /**
  * The distance between two voices is less exact if one of them has little speech. The limit of the distance is
- * therefore raised by this value, divided by the seconds of speech of that voice.
+ * therefore raised by this value, divided by the seconds of speech of the voice that has less.
  */
 const briefness = 0.4
 
@@ -14,9 +14,9 @@ const briefness = 0.4
 type Voice = { cluster: Cluster; own: number }
 
 /**
- * Merges the two most similar voices again and again, while their distance is below `limit`. The limit is higher for
- * voices with little speech (see `briefness`). The weight of a cluster is its speech in seconds. `pieceWeight` is the
- * mean length of speech of one embedding, in seconds. The cluster with the largest weight is first in the result.
+ * Merges pairs of voices, as long as the distance of a pair is below `limit`. The limit is higher for voices with
+ * little speech (see `briefness`). The weight of a cluster is its speech in seconds. `pieceWeight` is the mean length
+ * of speech of one embedding, in seconds. The cluster with the largest weight is first in the result.
  */
 export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWeight: number): Cluster[] {
   const voiceOf = (cluster: Cluster): Voice => ({ cluster, own: ownCosine(cluster, pieceWeight) })
@@ -34,7 +34,7 @@ export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWe
 }
 
 /**
- * Returns the mean cosine between two different embeddings of the cluster. `itself` is the share of pairs of an
+ * Estimates the mean cosine between two different embeddings of the cluster. `itself` is the share of pairs of an
  * embedding with itself, which are removed.
  */
 function ownCosine({ sum, weight }: Cluster, pieceWeight: number): number {

@@ -6,8 +6,8 @@ import type { Turn } from './turn.ts'
 /** A sound in a turn counts as a pause if it is at least this many decibels quieter than the loud parts of the turn. */
 const belowSpeech = 32
 /**
- * Pauses are removed only if the background is this many decibels quieter than the loud parts of the turn. In a louder
- * background, a pause sounds like quiet speech.
+ * Pauses are removed only if the background is at least this many decibels quieter than the loud parts of the turn. In
+ * a louder background, a pause sounds like quiet speech.
  */
 const quietBackground = 45
 /** The background noise of a turn is measured in the turn, and in this many seconds before and after it. */

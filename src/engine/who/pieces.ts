@@ -16,8 +16,9 @@ const longestFrames = framesOf(2.4)
 const aimFrames = framesOf(2)
 
 /**
- * Returns the spans inside `span` in which one voice speaks alone. `classes` has one array for each view, which is ten
- * seconds of sound: the voices that speak in each frame. Each view starts `stepFrames` frames after the previous one.
+ * Returns the spans inside `span` in which one voice speaks alone. `classes` has one array for each view (ten seconds
+ * of sound), with the class of each frame: the voices that speak. Each view starts `stepFrames` frames after the
+ * previous one.
  */
 export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
   const votes = votesIn(classes, stepFrames, span)

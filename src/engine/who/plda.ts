@@ -13,7 +13,7 @@ export type PldaArrays = {
   projection: Float64Array
   /**
    * The mean of the projected embeddings on which the PLDA model was trained. It is subtracted from an embedding that
-   * is projected and scaled to the length √width.
+   * is projected and scaled to the length √n, where n is its number of values.
    */
   centre: Float64Array
   /**

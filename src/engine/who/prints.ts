@@ -50,7 +50,10 @@ async function cut(
   return cuts.map(group => group.map(({ samples }) => samples))
 }
 
-/** Returns the voice print of one person: the mean of the embeddings of all parts, weighted by their lengths. */
+/**
+ * Returns the voice print of one person: the mean of the embeddings of all parts, weighted by their lengths and scaled
+ * to the length 1. Returns null without a usable embedding.
+ */
 function printOf(embedder: Embedder, sounds: readonly Float32Array[]): Float32Array | null {
   const parts = sounds.flatMap(sound => {
     const features = embedder.withoutNoise(embedder.features(sound))

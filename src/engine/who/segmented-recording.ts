@@ -12,7 +12,7 @@ export type SegmentedRecording = {
   views: readonly View[]
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
-  /** The pieces whose speaker is sure. In a piece, one voice speaks alone. */
+  /** The pieces whose speaker is sure, or unknown (-1). In a piece, one voice speaks alone. */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number
@@ -25,8 +25,8 @@ export type SegmentedRecording = {
 }
 
 /**
- * Returns the number of speakers who speak in a frame. Each view that contains the frame has a number of voices. The
- * result is the rounded mean of these numbers, or is computed from this mean by `speakerCountIn`.
+ * Returns the number of speakers who speak in a frame. Each view that contains the frame finds a number of voices in
+ * it. The result is the rounded mean of these numbers, or is computed from this mean by `speakerCountIn`.
  *
  * Also writes to `votes`: for each speaker, the number of views in which the speaker speaks in the frame. The speakers
  * in `dropped` get no votes.

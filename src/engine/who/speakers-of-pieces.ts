@@ -7,7 +7,10 @@ import type { LabelledPiece } from './speakers-of-views.ts'
 import { dot, unit } from './unit.ts'
 import { equalParts, secondsOf } from './views.ts'
 
-/** The weight of the frame embeddings in a comparison. The embedding of the whole piece has the weight 1. */
+/**
+ * The weight of the frame embeddings in the comparison of a part with a speaker. The embedding of the whole piece has
+ * the weight 1.
+ */
 const frameWeight = 0.9
 /**
  * With frame embeddings, each piece is divided into equal parts of about this length, in seconds. Each part gets its

@@ -44,10 +44,7 @@ export function speakersOfViews(
   })
 }
 
-/**
- * For each voice of a view, the bit set that contains only this voice. A frame with the same bit set (see
- * `classVoices`) has only this voice.
- */
+/** For each voice of a view, the bit set that contains only this voice. `classVoices` has the bit set of each class. */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 
 function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {

@@ -1,5 +1,5 @@
-// Finds the speaker of each word: the speaker whose turn overlaps the word most. A few words of another speaker inside
-// a sentence are assigned to the main speaker of the sentence.
+// Finds the speaker of each word: the speaker whose turn overlaps the word most. A few words of another speaker in a
+// sentence are assigned to the main speaker of the sentence.
 
 import { correctSentence, mostOf, sentences, type TimedWord } from './stray-words.ts'
 import type { Turn } from './turn.ts'

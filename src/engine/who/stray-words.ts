@@ -33,8 +33,8 @@ export function* sentences(words: readonly TimedWord[]): Generator<{ first: numb
 
 /**
  * Corrects the speakers of one sentence: the words from `first` to `end - 1`. A few adjacent words of another speaker
- * are assigned to the main speaker. This is the speaker of the largest number of words, and the first of them if
- * several speakers have this number.
+ * are assigned to the main speaker. The main speaker has the largest number of words. If several speakers have this
+ * number, it is the first of them.
  */
 export function correctSentence(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()

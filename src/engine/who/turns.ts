@@ -23,8 +23,7 @@ export const noTurns: Timeline = { turns: [], exclusive: [] }
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes for the speaker of a piece in each of its frames. It is higher than the number of all other
- * votes.
+ * The number of votes that a piece adds for its speaker in each frame. It is higher than the number of all other votes.
  */
 const sureVotes = 100
 
@@ -83,8 +82,8 @@ function twoMost(votes: Int32Array): [number, number] {
 
 /**
  * Returns the two speakers who most probably speak in a frame. `most` and `second` are the speakers with the most
- * votes, or -1. Each -1 is replaced with a speaker who spoke shortly before. `before` has the two speakers who spoke
- * last, the latest first.
+ * votes, or -1. Each -1 is replaced with a speaker of `before`: the two speakers who spoke last, the latest first, or
+ * -1.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

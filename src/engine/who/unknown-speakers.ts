@@ -5,8 +5,8 @@ import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
 
 /**
- * Returns the view with the index `index` and all views that overlap with it, each with its own index. A view is ten
- * seconds of sound.
+ * Returns the view with the index `index` and the views near it, each with its own index. Every view that overlaps with
+ * it is included. A view is ten seconds of sound.
  */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)
@@ -16,8 +16,8 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 
 /**
  * Returns the views with speakers for the voices whose speaker is unknown. In each frame with such a voice, each
- * overlapping view gives one vote to each of its speakers in the frame. The speaker with the most votes is assigned.
- * Without votes, the speaker stays unknown.
+ * overlapping view gives one vote to each of its speakers in the frame. Speakers that the view already has get no
+ * votes. The speaker with the most votes is assigned. Without votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording

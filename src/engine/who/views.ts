@@ -29,7 +29,7 @@ export function startOf(frame: number): number {
   return frame * frameStep + frameCentre - frameStep / 2
 }
 
-/** Divides a span into `count` parts of the same length. */
+/** Divides a span into `count` parts of about the same length. */
 export function equalParts({ from, to }: FrameSpan, count: number): FrameSpan[] {
   const edge = (index: number) => from + Math.round((index * (to - from)) / count)
   return Array.from({ length: count }, (_, index) => ({ from: edge(index), to: edge(index + 1) }))

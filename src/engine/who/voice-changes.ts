@@ -18,8 +18,8 @@ const runFramesMin = framesOf(0.13)
  */
 const reach = framesOf(0.24)
 /**
- * The recording is cut at a frame if at least this share (0 to 1) of the views of this frame find a change of voice. A
- * view is ten seconds of sound, and views overlap.
+ * The recording is cut at a frame if about this share (0 to 1) of its views find a change of voice nearby (see
+ * `cutsOf`). A view is ten seconds of sound, and views overlap.
  */
 const changeShare = 0.35
 
@@ -61,9 +61,9 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which the voice changes. A view that finds a change adds evidence to its frame, and less
- * evidence to the frames nearby. A result needs evidence of at least `changeShare` times the number of views with the
- * frame. Of several such frames close together, only the one with the most evidence is returned.
+ * Returns the frames at which the voice changes. A view that finds a change adds evidence to the frame of the change,
+ * and less evidence to the frames nearby. A result needs evidence of at least `changeShare` times the number of views
+ * with the frame. Of several such frames close together, only the one with the most evidence is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)
