@@ -62,8 +62,8 @@ export const transcriptLimits = {
   /** Maximum number of words in a search query. A longer query finds nothing. */
   searchWordsMax: 200,
   /**
-   * Maximum number of utterances in one part of an account's search index. Newer transcripts go into another part. With
-   * this size, a merge of the index blocks the event loop for at most 6 ms.
+   * A part of an account's search index that has this number of utterances gets no newer transcripts. They go into
+   * another part. With this size, a merge of the index blocks the event loop for at most 6 ms.
    */
   searchPartUtterances: 65_536,
   /**
