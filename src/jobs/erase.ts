@@ -44,7 +44,7 @@ export function countBelongings(db: Db, accountId: string): { jobs: number; medi
 
 /**
  * Ends all access to the account, so that no request adds data during the erasure. Revokes the keys, closes the
- * account, and deletes its rows from `tablesOfAccounts`, except `keys` and `uploads`.
+ * account, and deletes its rows from the tables in `tablesOfAccounts`, except `keys` and `uploads`.
  */
 function lockOut(db: Db, accountId: string): void {
   db.tx(() => {

@@ -91,7 +91,7 @@ export function openIngest({
     }
   }
 
-  /** Downloads the media after a wait for a slot of the semaphore. Returns the same as `fetchSource`. */
+  /** Downloads the media when the semaphore `downloads` has a free slot. Returns the same as `fetchSource`. */
   async function fetchInTurn(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'downloading') waiting.add(job.id)
     const fetch = () => {

@@ -21,5 +21,5 @@ export type Work = {
   ingest: Ingest
 }
 
-/** Stores the result of a step. Returns the job if this has ended the job, otherwise null. */
+/** Stores the result of a step. Returns the job if the result has ended the job, otherwise null. */
 export type End = () => Job | null

@@ -24,7 +24,7 @@ export const jobLimits = {
   streamAliveMs: 15 * second,
   /** Time after which a client should open an interrupted event stream again. */
   streamRetryMs: 2 * second,
-  /** Maximum time, in seconds, that a request waits for the end of a job. */
+  /** Time, in seconds, for which a request may choose to wait for the end of a job. */
   waitSeconds: { default: 0, min: 0, max: 60 },
   /** Maximum number of ended jobs, and of deleted jobs, whose media files one sweep (a periodic task) removes. */
   mediaRemovalsMax: 1000,

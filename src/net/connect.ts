@@ -18,8 +18,8 @@ export type ConnectOptions = {
   /** The CA certificates to trust, in place of the default CA certificates. */
   ca?: string | undefined
   /**
-   * If true, plain http is allowed only to addresses in `allowNets`. Otherwise plain http is allowed to every permitted
-   * address.
+   * If true, plain http is allowed only to addresses in `allowNets`. Otherwise plain http is allowed to the same
+   * addresses as https.
    */
   httpsOnly?: boolean | undefined
   connectTimeoutMs?: number | undefined

@@ -6,7 +6,7 @@ import { HighPass } from './high-pass.ts'
 import { partsWithoutPauses, silence } from './pauses.ts'
 import type { Turn } from './turn.ts'
 
-/** Each loudness value is replaced by a mean that includes this many values before it and after it. */
+/** Each loudness value is replaced by the mean of itself and of up to this many values on each side. */
 const smoothing = 2
 
 /** The loudness of one recording. `add` accepts the sound in parts of any length. */

@@ -1,4 +1,4 @@
-// Opens a model that has one input and one output.
+// Opens a model, and uses its first input and its first output.
 
 import { existsSync } from 'node:fs'
 import type { Runtime } from '../onnx/runtime.ts'
