@@ -67,8 +67,8 @@ async function joinPair(
   }: Partial<Parts>,
 ): Promise<Standby | null> {
   if (folder === null) return null
-  // Unpacking may take seconds. It happens before this server takes the lease, because a server with the lease must
-  // serve at once.
+  // Unpacking the files that the program contains may take seconds. It happens before this server gets the right to
+  // serve, because the server must then serve at once.
   await unpackCarried()
   const requireOwn = () => requireUsable(dataDir)
   const options = { monotonic, onWait: onStandby, onLost: endAtOnce, requireOwn }

@@ -1,5 +1,5 @@
-// Parses lists of networks such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`. Also converts an IP address to its
-// normal form.
+// Parses lists of networks such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`. Also converts IPv4-mapped IPv6
+// addresses to IPv4.
 
 import { BlockList, isIP } from 'node:net'
 
@@ -26,8 +26,8 @@ export function parseNets(text: string): Nets | null {
 }
 
 /**
- * Returns the normal form of an IP address. Removes a zone such as `%eth0`. Converts an IPv4-mapped IPv6 address such
- * as `::ffff:192.0.2.7` to IPv4: a dual-stack socket reports IPv4 addresses in this form.
+ * Removes a zone such as `%eth0` from an IP address. Converts an IPv4-mapped IPv6 address such as `::ffff:192.0.2.7` to
+ * IPv4: a dual-stack socket reports IPv4 addresses in this form.
  */
 export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')

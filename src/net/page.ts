@@ -1,5 +1,5 @@
-// Recognises a web page that was downloaded in place of a media file. The check uses the first bytes. The Content-Type
-// is only a hint.
+// Recognises a web page that was downloaded in place of a media file. The check uses the first bytes. If they are text,
+// it also uses the Content-Type.
 
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -54,7 +54,7 @@ export function passEverything(write: (bytes: Uint8Array) => Promise<void>): Pag
   return { push: write, end: async () => {}, refusePage: () => {} }
 }
 
-/** Matches an HTML tag at the start of the text. White space, `/` or `>` must follow the name of the tag. */
+/** Matches one of these HTML tags at the start of the text. White space, `/` or `>` must follow the name of the tag. */
 const tags =
   /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
 const prologue = /^(?:\s+|<!--[\s\S]*?(?:-->|$)|<\?xml[\s\S]*?(?:\?>|$))+/

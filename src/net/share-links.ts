@@ -11,8 +11,8 @@ type Row = {
 }
 
 const rows: Row[] = [
-  // Dropbox: /s/ and /scl/fi/ lead to a file. /sh/ and /scl/fo/ lead to a folder. If the name of a file follows, they
-  // lead to this file in the folder.
+  // Dropbox: /s/ and /scl/fi/ lead to a file. /sh/ and /scl/fo/ lead to a folder, or to a file in the folder if the
+  // name of the file follows.
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(s|scl\/fi)\/./, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
@@ -34,7 +34,8 @@ const rows: Row[] = [
     to: () => 'folder',
   },
 
-  // OneDrive and SharePoint: a letter in the path gives the kind of the shared item. The letter f means a folder.
+  // OneDrive and SharePoint: in most links, a letter in the path gives the kind of the shared item. The letter f means
+  // a folder.
   { host: /^1drv\.ms$/, path: /^\/f\//, to: () => 'folder' },
   { host: /^1drv\.ms$/, path: /^\/[a-z]\//, to: url => withQuery(url, { download: '1' }) },
   { host: /^onedrive\.live\.com$/, path: /^\/(?:redir|embed|download)?$/i, to: oneDriveFile },
@@ -91,8 +92,8 @@ const rows: Row[] = [
 ]
 
 /**
- * Returns the direct URL of the file if `url` is a known share link. Returns the reason if the share link leads to no
- * file. Returns any other URL unchanged.
+ * Returns the direct URL of a shared file, or the reason why there is none. Returns `url` unchanged if no row converts
+ * it.
  */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {

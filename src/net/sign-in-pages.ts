@@ -5,7 +5,7 @@ const signInHosts =
 
 const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
 
-/** Returns true if the URL is the address of a sign-in page. */
+/** Returns true if the URL looks like the address of a sign-in page. */
 export function isSignIn(url: URL): boolean {
   return signInHosts.test(url.hostname) || signInPaths.test(url.pathname)
 }

@@ -1,5 +1,5 @@
 // Sends requests to servers that the operator chose, such as the model hub (Hugging Face) or a NuGet mirror. The
-// addresses of these servers are not checked. URLs of callers need net/fetch.ts, which checks the address.
+// addresses of these servers are not checked. URLs that callers send need net/fetch.ts, which checks the address.
 
 import { reasonOf } from '../base/reason.ts'
 
@@ -96,7 +96,10 @@ export async function getJson(address: string, request: SourceRequest): Promise<
   return await (await get(address, request)).json()
 }
 
-/** Returns the size of the whole file. With the status 206, the Content-Length is only the size of a part. */
+/**
+ * Returns the size of the whole file, or null if it is unknown. With the status 206, the Content-Length is only the
+ * size of a part.
+ */
 function totalOf({ status, headers }: Response): number | null {
   const [, total] = /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
   const text = total ?? (status === 206 ? null : headers.get('content-length'))

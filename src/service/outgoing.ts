@@ -14,8 +14,8 @@ import { deliver } from '../webhooks/deliver.ts'
 export type Outgoing = Pick<Service, 'deliver' | 'checkWebhookUrl'> & { download: Download }
 
 /**
- * Returns the functions that open connections to other hosts. Each account has its own queue of DNS look-ups, so one
- * account cannot delay another account. In tests, `resolve` replaces the DNS look-ups.
+ * Returns the functions for requests to other hosts. The DNS look-ups of the accounts take turns, so one account cannot
+ * block another account. In tests, `resolve` replaces the DNS look-ups.
  */
 export function openOutgoing(
   config: Config,

@@ -28,7 +28,7 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds an ended job whose transcript has stored utterances, but no head (all other fields). The transcript was
+ * Finds an ended job whose transcript has a row without a head (all fields except the utterances). The transcript was
  * deleted, or was never stored completely. Returns null if there is no such job. If `jobId` is null, searches all jobs.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
@@ -42,9 +42,9 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 }
 
 /**
- * Removes at most `removedUtterancesPerPiece` utterances from the database and from the search index. With the last
- * utterance, also removes the row of the transcript. Adds the job to the table `unpurged`, because the index still
- * contains the words until a purge.
+ * Removes at most `removedUtterancesPerPiece` utterances from the database and from the search index. If fewer were
+ * left, also removes the row of the transcript, and adds the job to the table `unpurged`: the index may contain the
+ * words until a purge.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(

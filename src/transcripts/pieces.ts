@@ -1,7 +1,7 @@
-// Finds the position of each word in the text of an utterance, or of each utterance in the full transcript. Only the
-// text shows punctuation and white space. For example, Japanese has no spaces between words.
+// Finds each word in the text of an utterance, or each utterance in the full transcript. Only this text shows the
+// punctuation and the white space: Japanese, for example, has no spaces between words.
 
-/** A word or an utterance with its punctuation. `spaced` is true if white space comes before this piece in the text. */
+/** A word or an utterance with its punctuation. `spaced` is true if white space belongs before this piece. */
 export type Piece = { text: string; spaced: boolean }
 
 /**

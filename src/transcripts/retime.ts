@@ -46,7 +46,7 @@ function retime({ words: old, start, end }: Utterance, texts: readonly string[])
   return words
 }
 
-/** Distributes the time from `gap.start` to `gap.end` among words, in proportion to the lengths of the words. */
+/** Distributes the time from `gap.start` to `gap.end` among words, roughly in proportion to their lengths. */
 function spread(texts: readonly string[], gap: { start: number; end: number }): Word[] {
   const lengths = texts.map(text => text.length + 1)
   const sum = lengths.reduce((total, length) => total + length, 0)

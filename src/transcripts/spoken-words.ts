@@ -5,8 +5,8 @@ import { endsSentence } from './sentence.ts'
 import type { Utterance } from './transcript.ts'
 
 /**
- * A word of a subtitle cue. `spaced` is true if a space precedes the word. `text` may be empty, because the export
- * option `strip_chars` removes characters. `endsSentence` ignores this removal.
+ * A word of a subtitle cue. `spaced` is true if a space belongs before the word. `text` may be empty, because the
+ * export option `strip_chars` removes characters. `endsSentence` ignores this removal.
  */
 export type Spoken = {
   text: string

@@ -40,7 +40,7 @@ function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }:
     .sort((one, other) => one.startMs - other.startMs)
 }
 
-/** Joins consecutive paragraphs of the same speaker into one paragraph. */
+/** Joins consecutive paragraphs of the same speaker, or without a speaker, into one paragraph. */
 function turns(said: Paragraph[]): Paragraph[] {
   const turns: Paragraph[] = []
   for (const { startMs, speaker, pieces } of said) {

@@ -11,9 +11,9 @@ export function uploadPath(dataDir: string, uploadId: string): string {
 }
 
 /**
- * Writes a request body to a new file while the body arrives, and frees each written chunk. Returns null if the body is
- * larger than `bytesMax`. Rejects if the sender disconnects or the disk is full. After null or a rejection, the caller
- * must remove the file.
+ * Writes a request body to a new file while the body arrives, and frees the memory of each written chunk. Returns null
+ * if the body is larger than `bytesMax`. Rejects if the sender disconnects or the disk is full. After null or a
+ * rejection, the caller must remove the file.
  */
 export async function receive(
   body: AsyncIterable<Uint8Array>,

@@ -7,7 +7,7 @@ import { contentTypes, isExtension } from '../media/formats.ts'
 const forbidden = /[^\x20-\x7e]|[/\\<>"'`]/u
 const rule = 'it may have printable ASCII only, without / \\ < > " \' and `'
 
-/** Returns the Content-Type for a filename. Throws an ApiError if the filename is not valid. */
+/** Returns the Content-Type for a filename. Throws an ApiError if the name or its extension is not accepted. */
 export function contentTypeOf(filename: unknown): string {
   if (typeof filename !== 'string' || filename === '')
     throw new ApiError('INVALID_FILENAME', 'filename is missing.')

@@ -101,8 +101,8 @@ export class Transfers {
   }
 
   /**
-   * Throws an ApiError if the account exceeds its disk quota, or if the disk lacks `bytesOnDisk` bytes. The account's
-   * running transfers and downloads count towards the quota.
+   * Throws an ApiError if the account exceeds its disk quota, or if `bytesOnDisk` more bytes would leave too little
+   * free space on the disk. The account's running transfers and downloads count towards the quota.
    */
   requireRoom(accountId: string, bytesOnDisk: number): void {
     const excess = this.#excessOf(accountId)

@@ -76,7 +76,7 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Extends the expiry time of an upload to `ttlMs` from now, unless the upload was used. */
+/** Sets the expiry time of an upload to `ttlMs` from now, unless the upload was used. */
 export function renewUpload(db: Db, id: string, ttlMs: number): void {
   db.run('update uploads set expires_at = $expiresAt where id = $id and used_at is null', {
     id,

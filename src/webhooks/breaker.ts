@@ -7,7 +7,7 @@ import type { Outcome } from './deliver.ts'
 export type Breaker = {
   /**
    * Calls `deliver` and returns its outcome. While the receiver's circuit breaker is open, returns the outcome
-   * `skipped` without a call.
+   * `skipped` without a call, except for a test delivery after `webhookSkippedMs`.
    */
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
   /** Returns true if the receiver answered its last delivery, less than `webhookReceiversKeptMs` ago. */

@@ -43,8 +43,8 @@ export class Assignment {
   /** True after an error of this machine, such as a full disk. The next job would probably fail with the same error. */
   isOfMachine = false
   /**
-   * The monotonic time since which the server has not answered. The end of the engine's work resets this time. Null if
-   * no request has failed since the last answer.
+   * The monotonic time since which the server has not answered. At the end of the engine's work, this time starts
+   * again. Null if no request has failed since the last answer.
    */
   #unansweredSince: number | null = null
   #isTranscribing = false
@@ -200,8 +200,8 @@ export class Assignment {
   }
 
   /**
-   * Reports the progress to the server. The answer may contain the index of the next utterance to send, or the order to
-   * stop.
+   * Reports the progress to the server. The answer may contain the index of the next utterance to send, or the command
+   * to stop.
    */
   async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
     const utterances = this.#unreported()

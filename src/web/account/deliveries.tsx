@@ -49,7 +49,7 @@ export function DeliveryTable({ items, names, again }: DeliveryTableProps) {
   return <Table columns={text.columns} rows={rows} heading={1} numbers={[3]} />
 }
 
-/** Shows the state of a delivery: the result of its last attempt, and the time of its next attempt. */
+/** Shows the state of a delivery, its last attempt, and the time of its next attempt. */
 function State({ delivery }: { delivery: Delivery }) {
   const { status, last_outcome: outcome, response_status: answered } = delivery
   const { last_attempt_at: lastAt, next_attempt_at: nextAt } = delivery

@@ -39,7 +39,9 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Signs in. If the account has changed, loads the start page, so that no data of the earlier account remain. */
+/**
+ * Signs in. If the page showed another account before, loads the start page, so that no data of that account remain.
+ */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value
   const now = await ask<Session>('POST', '/app/session', { body: credentials, waitsForSignIn: false })

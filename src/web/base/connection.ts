@@ -3,8 +3,8 @@
 import { signal } from '@preact/signals'
 
 /**
- * False after the server did not answer a request that the app repeats. The status 502, 503 or 504 counts as no answer.
- * Any other answer sets the signal to true.
+ * False after the server did not answer a request that the app repeats, and true after an answer. The status 502, 503
+ * or 504 usually counts as no answer.
  */
 export const isOnline = signal(true)
 /** True while a request waits until the person signs in again. */

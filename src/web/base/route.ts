@@ -28,8 +28,8 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
 
 /**
  * Sets the title of the document. Except for the first page, also moves the focus to the main field or the heading, for
- * screen readers. The focus does not scroll, because the browser restores the scroll position after "Back". Must be
- * called in a layout effect. Otherwise, the first typed letters would go into another field.
+ * screen readers. Moving the focus does not scroll the page, because the browser restores the scroll position after
+ * "Back". Must be called in a layout effect. Otherwise, the first typed letters would go into another field.
  */
 export function announcePage(title: string): void {
   document.title = `${title} · steno`

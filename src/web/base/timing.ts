@@ -6,7 +6,7 @@ export const timing = {
    * stream is opened again.
    */
   listEveryMs: 3000,
-  /** The shortest time between two requests for the list of jobs while all jobs have ended. */
+  /** The shortest time between two periodic requests for the list of jobs while all jobs have ended. */
   idleListEveryMs: 20_000,
   /** The delay before the first retry of a request. Each further delay is twice as long, up to `retryMsMax`. */
   retryMs: 500,

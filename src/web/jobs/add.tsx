@@ -62,9 +62,9 @@ export function Add() {
 }
 
 /**
- * Calls `drop` when a person drops files anywhere on the page, or a web address on the form. Otherwise, the browser
- * would show the dropped file. Sets `isOver` while something is dragged that could be dropped. Returns a function that
- * removes the event listeners.
+ * Calls `drop` when a person drops files anywhere on the page, or a web address on the form. Without the event
+ * listeners, the browser would show the dropped file. Sets `isOver` while something is dragged that could be dropped.
+ * Returns a function that removes the event listeners.
  */
 function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): () => void {
   const watch = new AbortController()

@@ -35,8 +35,9 @@ export const hasMore = computed(() => cursor.value !== null)
 
 /**
  * Requests the start of the list of jobs again. The response reaches at least to the last job that has not ended, but
- * has at most `pageLengthMax` jobs. Older loaded jobs stay in the list. The list begins again if the response contains
- * no loaded job, because jobs in between may be missing. The list also begins again if no job follows the response.
+ * has at most `pageLengthMax` jobs. Older loaded jobs stay in the list. The response replaces the whole list if it
+ * contains no loaded job, because jobs in between may be missing. It also replaces the list if the server has no
+ * further jobs.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()

@@ -30,8 +30,8 @@ export async function startUpload(file: File, signal: AbortSignal): Promise<Star
 }
 
 /**
- * Returns the number of bytes of an upload that the server has received. Returns null if the server does not know the
- * upload.
+ * Returns the number of bytes of an upload that the server has received. Returns null if the upload does not exist or
+ * has expired.
  */
 export async function offsetOf(address: string, signal: AbortSignal): Promise<number | null> {
   const response = await fetch(address, { method: 'HEAD', headers: version, signal })

@@ -11,7 +11,7 @@ type UploadState = 'queued' | 'sending' | 'paused' | 'lost' | 'failed' | 'starti
 
 export type Upload = {
   id: string
-  /** The account of the person who added the file. */
+  /** The id of the account that added the file. */
   accountId: string | undefined
   name: string
   size: number

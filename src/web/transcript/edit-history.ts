@@ -28,7 +28,7 @@ export class EditHistory {
 
   /**
    * Adds a typed change. Successive changes of the same utterance are one step if less than `timing.undoStepMs` passes
-   * between them. While an undone step can be redone, each change starts a new step.
+   * between them. If an undone step can be redone, the change starts a new step.
    */
   addTyped(change: Change): void {
     const last = this.#undo.at(-1)

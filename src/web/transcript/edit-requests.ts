@@ -29,7 +29,7 @@ export class EditRequests {
     await this.#patch({ speakers: { [before]: after } })
   }
 
-  /** Reads the transcript again. Later requests contain the ETag of this response. */
+  /** Reads the transcript again. The next saving request contains the ETag of this response. */
   async read(): Promise<Result> {
     const { answer, tag } = await askTagged<{ result: Result }>('GET', this.#address)
     this.#tag = tag

@@ -9,7 +9,7 @@ import { EditRequests, isOutdated } from './edit-requests.ts'
 import { Saving, type TextListeners } from './saving.ts'
 
 type Listeners = Omit<TextListeners, 'onRead' | 'onTheirs'> & {
-  /** Called when the name of a speaker has changed. */
+  /** Called when the names of speakers may have changed. */
   onNames: () => void
 }
 

@@ -80,7 +80,7 @@ function limitOf(options: Options, name: CueLimit): string {
 
 /**
  * Returns a file's content with only the selected passage. Returns null if the format supports only the whole
- * transcript.
+ * transcript, or if `view` is null.
  */
 export function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
   const format = options.format.value

@@ -10,8 +10,8 @@ type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utteranc
 /**
  * Receives the events of a job until the returned function is called. The stream is closed while the page is hidden,
  * because a browser allows only a few connections. EventSource does not reconnect after a refusal, for example at the
- * end of the session. The page then requests the job, which may wait for the sign-in. If the job has not ended, the
- * stream is opened again.
+ * end of the session. The page then requests the job. This request may wait for the sign-in. If the job has not ended,
+ * the stream is opened again.
  */
 export function listen(id: string, { onJob, onUtterances }: Listener): () => void {
   let source: EventSource | null = null

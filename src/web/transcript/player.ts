@@ -24,8 +24,8 @@ export class Player {
   /** A text that says why the recording cannot be played. Null if no reason is known. */
   readonly silence = signal<string | null>(null)
   /**
-   * The position in the recording, in whole seconds. Components that show the position as text are not rendered at each
-   * frame.
+   * The position in the recording, in whole seconds. Components that show this signal are not rendered at each frame,
+   * but only when the second changes.
    */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
@@ -125,7 +125,7 @@ export class Player {
 
   /**
    * Finds the cause of an error of the player. If the server sends the recording, loads it again, at most `reloadsMax`
-   * times. From the second error on, the cause must be the network or an ended session.
+   * times. From the second error on, loads it only if the network or an ended session was the cause.
    */
   async #explain(): Promise<void> {
     const { media, position } = this

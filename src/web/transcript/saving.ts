@@ -24,7 +24,7 @@ export type TextListeners = {
   onText: (utterance: number, text: string) => void
   /** Called when the text of another person has replaced the text of an utterance. */
   onTheirs: (utterance: number) => void
-  /** Called when the page has taken utterances from the server, or when texts changed although no person typed them. */
+  /** Called when the page has taken utterances from the server, and at the end of `show`. */
   onWords: () => void
   /** Called when the page has read the transcript again, with the utterances of the server. */
   onRead: (utterances: readonly Utterance[]) => void
@@ -174,7 +174,10 @@ export class Saving {
     }
   }
 
-  /** Copies the words and times of the saved utterances from the server's response into the transcript. */
+  /**
+   * Copies the saved utterances from the server's response into the transcript, except utterances that were edited
+   * again.
+   */
   #take(sent: Sent, saved: Saved): void {
     this.fault.value = ''
     for (const { index, text } of sent) {

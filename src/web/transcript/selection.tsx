@@ -1,5 +1,5 @@
-// The toolbar for a selected passage. Its buttons play the passage, copy its text or a link to its start, or save it as
-// subtitles.
+// The toolbar for a selected passage. Its buttons play the recording from the start of the passage, copy its text or a
+// link to its start, or save it as subtitles.
 
 import { useLayoutEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -60,7 +60,10 @@ export function timesOf({ view }: Studio, { first, last }: Passage): { start: nu
   return { start: view?.index.starts[first] ?? 0, end: view?.index.ends[last] ?? 0 }
 }
 
-/** Returns the passage that is selected on the page. Returns null if nothing in the transcript is selected. */
+/**
+ * Returns the passage that is selected on the page. Returns null if nothing is selected, or if the selection extends
+ * beyond the transcript.
+ */
 function selectedPassage({ view }: Studio): Passage | null {
   const selection = getSelection()
   if (!view || !selection || selection.isCollapsed || selection.rangeCount === 0) return null

@@ -114,8 +114,8 @@ export class Studio {
   }
 
   /**
-   * Handles a click in the text. A click on a time, or on a word outside editing, plays the recording from there. A
-   * click on a speaker's name lets the person change it. A click that ends a selection does not play a word.
+   * Handles a click in the text. A click on a time, or on a word while editing is off, plays the recording from there.
+   * A click on a speaker's name lets the person change it. A click that ends a selection does not play a word.
    */
   click(event: MouseEvent): void {
     if (!(event.target instanceof Element) || !this.view) return

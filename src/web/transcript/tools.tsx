@@ -12,7 +12,7 @@ const text = words.transcript
 
 export function Tools({ studio }: { studio: Studio }) {
   const { edits } = studio
-  /** A narrow screen shows only some tools, with a button that shows all tools. */
+  /** True if a narrow screen shows all tools. False if it shows only some, with a button that shows all. */
   const showsAll = useSignal(false)
   return (
     <div class={showsAll.value ? 'tools all' : 'tools'} role="toolbar" aria-label={text.tools}>

@@ -43,8 +43,8 @@ export class TranscriptView {
   }
 
   /**
-   * Highlights the word that is spoken at the time `seconds`. Scrolls to its utterance while the page follows the
-   * spoken words. Returns the index of this word, or -1 before the first word.
+   * Highlights the word that is spoken at the time `seconds`, or in a pause the word before it. Scrolls to its
+   * utterance while the page follows the spoken words. Returns the index of this word, or -1 before the first word.
    */
   show(seconds: number): number {
     const word = wordAt(this.index.times, seconds)

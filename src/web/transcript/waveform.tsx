@@ -47,8 +47,8 @@ type Elements = {
 }
 
 /**
- * Draws the waveform when the peaks arrive from the server, and again when the size or the colours of the waveform
- * change.
+ * Draws the waveform. Draws it again when the peaks arrive from the server, or when its size or its colours change.
+ * Moves the slider with the player.
  */
 function useWave(studio: Studio, { whole, played, lane, slider }: Elements): void {
   const { player, job } = studio
