@@ -23,7 +23,7 @@ export function writeMarkdown({ utterances, language }: Transcript, title: strin
   return [`# ${markdown(title)}\n`, ...paragraphs].join('\n')
 }
 
-/** Returns a CSV table with one row for each utterance. Line ends and quotation marks follow RFC 4180. */
+/** Returns a CSV table with a header and one row for each utterance. Line ends and quotation marks follow RFC 4180. */
 export function writeCsv({ utterances }: Transcript): string {
   const rows = utterances.map(({ start, end, speaker, text }) =>
     [start.toFixed(3), end.toFixed(3), speaker ?? '', text].map(cell).join(','),

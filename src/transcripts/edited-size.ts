@@ -9,8 +9,8 @@ import type { Utterance } from './transcript.ts'
 import type { IndexedJob } from './utterance-id.ts'
 
 /**
- * The size of the utterances of a transcript in bytes of JSON, and its maximum. Speaker names do not count: each word
- * repeats the name of its speaker, and a name may be long.
+ * The size of the utterances of a transcript in bytes of JSON, and its maximum. Speaker names do not count towards the
+ * size: each word repeats the name of its speaker, and a name may be long.
  */
 export class EditedSize {
   #bytes: number

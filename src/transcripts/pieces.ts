@@ -26,7 +26,8 @@ export function findPieces(parts: string[], whole: string): Piece[] {
     const at = ahead.indexOf(part)
     const gap = at < 0 ? '' : ahead.slice(0, at)
     const piece: Piece = { text: part, spaced: at < 0 ? spacedAnyway : /\s/.test(gap) }
-    // A punctuation mark belongs to the word that it touches without a space, or else to the word before it.
+    // A punctuation mark belongs to the word before it. A mark after a space that touches the next word belongs to the
+    // next word.
     if (gap !== '' && !letters.test(gap)) {
       const [, closing = '', opening = ''] = /^(.*?)(?:\s+(\S*))?$/su.exec(gap) ?? []
       if (previous) previous.text += closing

@@ -19,7 +19,7 @@ type FileFacts = { filename: string; contentType: string }
 
 /**
  * A file that arrived in a form, stored as a draft (a temporary file). The draft is removed when this object is
- * disposed, unless `keep` was called.
+ * disposed, unless `keep` has succeeded.
  */
 export type HeldFile = Disposable & {
   fileBytes: number

@@ -101,8 +101,8 @@ export class Assignment {
 
   /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
-    // If the worker says nothing about the message for `workerKeepMs`, or for a shorter lease, JetStream delivers the
-    // message again.
+    // If the worker says nothing about the message for `workerKeepMs`, or for `leaseMs` if it is shorter, JetStream
+    // delivers the message again.
     const keepMs = intervalIn(this.#parts.leaseMs, limits.workerBeatMs)
     const keep = setInterval(() => this.#delivery.keep(), keepMs)
     try {

@@ -28,7 +28,7 @@ export const timing = {
   pieceBytes: 16 * 1024 ** 2,
   /** The speed of an upload is averaged over this time. */
   speedMs: 5000,
-  /** The player can skip pauses between words that are longer than this time. */
+  /** The player can skip a pause between two words if the pause is longer than this time. */
   silenceMs: 1000,
   /** The time between two requests for the data of the operator's page. */
   operatorEveryMs: 10_000,

@@ -20,7 +20,7 @@ export type PassageOptions = {
   maxSeconds: number
 }
 
-/** The usual limits of subtitles: a cue has at most two lines of 42 characters. */
+/** The usual limits of subtitles: 84 characters fit into two lines of 42 characters. */
 export const usualSubtitles: PassageOptions = {
   format: 'srt',
   withSpeakers: false,

@@ -1,5 +1,5 @@
-// Finds the word at a time, and the pauses between words. Words of separate channels overlap, so the order of the times
-// differs from the order of the text.
+// Finds the word at a time, and the pauses between words. Words of separate channels can overlap, so the order of the
+// times may differ from the order of the text.
 
 import { lastAtMost } from '../base/last-at-most.ts'
 
