@@ -28,8 +28,8 @@ export class Beats {
 }
 
 /**
- * Returns the interval of a message that must arrive at least once in a lease. The interval is at most a third of the
- * lease, so one message may be late or lost.
+ * Returns the interval in milliseconds of a worker's regular message: `ms`, but at most a third of the lease. The lease
+ * is the silence after which the worker loses its job, so one message may be late or lost.
  */
 export function intervalIn(leaseMs: number, ms: number): number {
   return Math.min(ms, leaseMs / 3)
@@ -39,7 +39,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/** Returns as many of the first utterances as fit into `bytesMax` bytes of JSON. */
+/** Returns as many of the first utterances as fit into `bytesMax` bytes of JSON, without the commas between them. */
 export function firstOf(utterances: Utterance[], bytesMax: number): Utterance[] {
   let bytes = 0
   const end = utterances.findIndex(utterance => {

@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 export type NatsSettings = {
   /**
    * The address of NATS, such as `nats://host:4222` or `tls://user:password@host`. Several addresses with the same
-   * scheme are separated by commas. Only the first address needs the user.
+   * scheme are separated by commas. Only the user and password of the first address are used.
    */
   address: string
   /** The path of a credentials file from `nsc generate creds`. Null if NATS requires no credentials. */

@@ -45,7 +45,8 @@ export async function pull(
   const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   const answer = await beforeStop(asked, lost)
   if (answer) return readDelivery(nats, answer)
-  // After a reconnect, the NATS client renews this subscription. JetStream may then still answer with a job.
+  // After a reconnect, the NATS client renews the subscription of this request. JetStream may then still answer with a
+  // job.
   asked.then(
     late => readDelivery(nats, late)?.giveBack(0),
     () => {},

@@ -117,7 +117,7 @@ export class Engines implements Engine {
     return this.#ownRoom() > 0 ? own : null
   }
 
-  /** Returns true if the own engine is not ready, or if a worker could do the job later. */
+  /** Returns true if the own engine is not ready, or if a worker may do the job later. */
   #mayBeDoneLater(needs: Needs): boolean {
     return this.#own?.state().ready === false || this.#fleet.mayServeLater(needs)
   }

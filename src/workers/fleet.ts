@@ -45,7 +45,7 @@ export class Fleet implements Engine {
   readonly #handOvers: HandOvers
   readonly #readyListeners: (() => void)[] = []
   readonly #timer: Timer
-  /** The reason why the JetStream stream accepts no jobs, such as a full disk. Null if the stream accepts jobs. */
+  /** The reason why the JetStream stream accepts no jobs, such as a full disk. Null if no such reason is known. */
   #refusal: string | null = null
   /** The pools whose queues JetStream failed to create at the last attempt. */
   readonly #unopened = new Set<string>()
@@ -76,15 +76,15 @@ export class Fleet implements Engine {
     return this.#handOvers.size + this.#room()
   }
 
-  /** Returns true if there is a pool of workers that can do this job, and the queues of this pool exist. */
+  /** Returns true if a pool of ready workers can do this job, and creating the queues of this pool has not failed. */
   serves(needs: Needs): boolean {
     return this.#poolsWithQueues().some(({ abilities }) => canDo(abilities, needs))
   }
 
   /**
    * Returns true if a worker can do this job now or later. The worker may be away for a while, or its queues may be
-   * missing. Also returns true during an outage of NATS and for one lease after it, when the server may not know all
-   * workers.
+   * missing. Also returns true during an outage of NATS and for `leaseMs` after it, because the server may not know all
+   * workers then.
    */
   mayServeLater(needs: Needs): boolean {
     if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)
@@ -159,7 +159,7 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, this.#parts.uptime())
     this.#handOvers.add(entry)
-    // A job with a holder was claimed before this server started. Its message is still in the JetStream stream.
+    // A job with a holder was claimed before this server started. Its message is usually still in the JetStream stream.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }
@@ -206,7 +206,7 @@ export class Fleet implements Engine {
 
   /**
    * Checks a signed address to which a worker has sent a request. Returns true if the signature is valid for `purpose`,
-   * the address has not expired, and the worker still holds the job.
+   * the address has not expired, and the job has neither ended nor a newer claim.
    */
   allows(purpose: Purpose, signed: Signed): boolean {
     const { secrets, wall } = this.#parts
@@ -259,7 +259,8 @@ export class Fleet implements Engine {
    * 3. A pool that can do the job.
    * 4. Any pool. Its worker fails the job with an error that names what is missing, so the job does not wait for ever.
    *
-   * Does nothing if no worker is ready, if a worker can do the job only later, or if the stream was never opened.
+   * Does nothing if no worker is ready, if no pool can do the job now but a worker may do it later, or if the stream was
+   * never opened.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
@@ -287,7 +288,7 @@ export class Fleet implements Engine {
         this.#refused(null)
       },
       error => {
-        // A later call of `#place` has already chosen a place for the job. Only the result of the later call counts.
+        // If a later call of `#place` has already chosen a place for the job, this failure does not count.
         if (entry.place !== place) return
         entry.place = earlier
         this.#refused(reasonOf(error))
@@ -352,7 +353,7 @@ export class Fleet implements Engine {
 
   /**
    * Removes silent workers and unused pools. Passes the jobs of silent workers to other workers or to the server's own
-   * engine. Called three times in a lease. Does nothing while the stream is unusable.
+   * engine. Called three times in `leaseMs`. Does nothing while the stream is unusable.
    */
   sweep(): void {
     if (this.#link.fault() !== null) return
@@ -367,7 +368,8 @@ export class Fleet implements Engine {
     const due = this.#handOvers
       .all()
       .filter(entry => !entry.isAborted && !this.#isWorkedOn(entry) && !this.#isStranded(entry))
-    // For a job that is still in its queue, this call has no effect: JetStream refuses a second message for the job.
+    // If the job is already in the queue that `#place` chooses, the call has no effect: JetStream refuses a second
+    // message.
     for (const entry of due) this.#place(entry)
     this.#openPoolsAgain(due)
     if (due.length > 0 || this.#refusal === null) return
@@ -378,8 +380,8 @@ export class Fleet implements Engine {
 
   /**
    * Gives the jobs that no worker can do any more to the server's own engine, while this engine has free places. If the
-   * own engine cannot do a job, the job first waits for a worker that is away. Fails the jobs that have no attempts
-   * left. Does nothing while the stream is unusable.
+   * own engine cannot do a job, the job first waits for a worker that is away. Fails the jobs whose last allowed
+   * attempt ended without a result. Does nothing while the stream is unusable.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return
@@ -473,8 +475,8 @@ export class Fleet implements Engine {
       this.#openPool(worker.pool)
     }
     for (const { job, fence } of hello.jobs) this.#handOvers.hear(job, fence)
-    // The answer waits until the queues of the pool exist, because JetStream does not answer requests to a missing
-    // queue. The worker would wait for the whole timeout of its request.
+    // The answer waits for the attempt to create the queues of the pool. JetStream does not answer requests to a
+    // missing queue, so a worker with an earlier answer would wait for the timeout of its request.
     await this.#link.usable
     await this.#opened.get(worker.pool)
     const stop = hello.jobs
@@ -495,8 +497,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Creates the JetStream queues of a pool (workers with the same abilities). Then puts each job that is in no queue
-   * yet into a queue.
+   * Creates the JetStream queues of a pool (workers with the same abilities). Then puts each job that has no queue and
+   * no holder into a queue.
    */
   #openPool(pool: string): void {
     const opening = this.#link.openPool(pool).then(

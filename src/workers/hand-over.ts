@@ -24,8 +24,8 @@ export class HandOver {
   readonly done: Promise<Transcript>
   /**
    * The place of the job's message in the JetStream stream. `pool` names the group of workers whose queue has the
-   * message. `sequence` is the number of the newest message that JetStream accepted for this pool, or 0. `place` is
-   * null if this process has sent no message of the job.
+   * message. `sequence` is the number of the newest message that JetStream accepted for this pool, or 0 if that is not
+   * known. `place` is null if this process has put the job into no queue.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null

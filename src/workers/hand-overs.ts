@@ -86,8 +86,8 @@ export class HandOvers {
   }
 
   /**
-   * Restarts the lease of each worker that holds a job. Called after an outage of NATS, in which no worker could send a
-   * message.
+   * Restarts the lease (the allowed silence) of each worker that holds a job. Called after an outage of NATS, in which
+   * no worker could send a message.
    */
   hearAll(): void {
     for (const entry of this.#entries.values()) entry.heardAt = this.#parts.uptime()
@@ -128,8 +128,8 @@ export class HandOvers {
       entry.heardAt = this.#parts.uptime()
       return this.#grant(entry, holder.fence, bytesMax)
     }
-    // A lower number belongs to an older message of the job. A higher number belongs to a newer message that JetStream
-    // has not yet confirmed.
+    // A lower sequence number belongs to an older message of the job. A higher one belongs to a newer message that
+    // JetStream has not yet confirmed.
     if (entry.place && sequence < entry.place.sequence) return { kind: 'over' }
     // After an outage, JetStream may deliver a message again although the holder (the worker with the last claim) still
     // works on the job. The holder keeps the job while its lease lasts.

@@ -61,8 +61,8 @@ export class Link {
   }
 
   publish(subject: string, bytes: Uint8Array): void {
-    // `publish` throws on a closed connection. A lost message does no harm: it orders a worker to stop a job, and the
-    // next answer to the worker repeats the order.
+    // The function `publish` of the NATS client throws on a closed connection. A lost message does no harm: it orders a
+    // worker to stop a job, and the next answer to the worker repeats the order.
     if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)
   }
 
@@ -168,8 +168,8 @@ export class Link {
   }
 
   /**
-   * Logs an event unless the previous event had the same name. Each time that the stream becomes usable, the next event
-   * is logged again.
+   * Logs an event unless the previous event had the same name. The first event after the stream becomes usable is
+   * always logged.
    */
   #logOnce(event: string, fields: Parameters<typeof log.warn>[1]): void {
     if (this.#logged !== event) log.warn(event, fields)

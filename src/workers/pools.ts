@@ -22,8 +22,8 @@ export function canDo(abilities: Abilities, { language, diarize, translate = fal
 }
 
 /**
- * Returns the name of a worker's pool. Workers with the same abilities get the same name. The name begins with the
- * model and is short enough for a NATS subject.
+ * Returns the name of a worker's pool. Workers with the same abilities get the same pool name. This name begins with
+ * the model and is short enough for a NATS subject.
  */
 export function poolOf({ model, languages, translates, diarization }: Hello): string {
   const abilities = JSON.stringify([model, [...languages].sort(), translates, diarization === 'ready'])

@@ -83,12 +83,15 @@ export class Roster {
     return { worker, before }
   }
 
-  /** Restarts the lease of each worker. Called after a time in which no worker could send a message. */
+  /**
+   * Restarts the lease (the allowed silence) of each worker. Called after a time in which no worker could send a
+   * message.
+   */
   hearAll(): void {
     for (const worker of this.#workers.values()) worker.heardAt = this.#clocks.uptime()
   }
 
-  /** Removes and returns the workers whose lease has ended. */
+  /** Removes and returns the workers whose silence is longer than the lease. */
   dropSilent(): KnownWorker[] {
     const silent = [...this.#workers.values()].filter(worker => this.#isSilent(worker))
     for (const { id } of silent) this.#workers.delete(id)

@@ -36,7 +36,7 @@ export class Server {
 
   /**
    * Sends a request to the server over NATS, and returns the answer. Rejects after the timeout, or when the connection
-   * to NATS breaks. `timeoutMs` can only shorten the timeout.
+   * to NATS breaks. The parameter `timeoutMs` can only shorten the timeout.
    */
   async ask<Kind extends RequestKind>(
     kind: Kind,

@@ -65,8 +65,8 @@ export class JobStream {
   }
 
   /**
-   * Creates the queues of a pool, one for each priority. Existing queues stay. Creates the stream first if it was
-   * removed.
+   * Creates the queues of a pool, one for each priority. Existing queues stay, but get the settings of this server.
+   * Creates the stream first if it was removed.
    */
   async openPool(pool: string): Promise<void> {
     await requireStream(this.#manager, this.#cluster)
@@ -86,7 +86,8 @@ export class JobStream {
     const stream = streamOf(this.#cluster)
     const config = this.#queueSettings(pool, priority)
     await consumers.add(stream, config).catch(async error => {
-      // nats-server before 2.10 changes the settings itself. Later versions refuse to create such a queue.
+      // If the queue exists with other settings, nats-server before 2.10 changes the settings itself. Later versions
+      // refuse the request.
       if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error
       await consumers.add(stream, config, change)
     })
@@ -100,7 +101,7 @@ export class JobStream {
       deliver_policy: DeliverPolicy.All,
       ack_wait: nanos(Math.min(this.#leaseMs, limits.workerKeepMs)),
       // The number of deliveries has no limit, because JetStream delivers a message again after an outage, although no
-      // worker failed. The server limits the attempts of a job in the database.
+      // worker failed. The server counts and limits the attempts of a job in the database.
       max_deliver: -1,
       max_ack_pending: -1,
     }
@@ -132,7 +133,7 @@ export class JobStream {
     }
   }
 
-  /** Removes a message of a job from the stream: the job has ended, or has a newer message in another queue. */
+  /** Removes a message of a job from the stream, for example when the job has ended. Ignores a missing message. */
   async remove(sequence: number): Promise<void> {
     await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(acceptRefusal)
   }

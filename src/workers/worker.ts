@@ -111,7 +111,7 @@ export class Worker {
 
   /**
    * Ends the worker after its running jobs, and closes the connection to NATS. Drops a job if the server does not
-   * answer a request about it for two leases. Other workers then get this job.
+   * answer a request about it for twice `#leaseMs`. Other workers then get this job.
    */
   async drain(): Promise<void> {
     this.#draining.abort()
@@ -127,8 +127,8 @@ export class Worker {
   }
 
   /**
-   * Ends the worker at once: aborts its jobs and closes the connection to NATS. Other workers get the jobs when the
-   * leases end.
+   * Ends the worker at once: aborts its jobs and closes the connection to NATS. Other workers get the jobs after a
+   * silence of `#leaseMs`.
    */
   async close(): Promise<void> {
     this.#draining.abort()
@@ -271,7 +271,7 @@ export class Worker {
         earlier.deliveredAgain(delivery)
         continue
       }
-      // The worker asked for this job before `drain` was called.
+      // A job that arrives after a call of `drain` or `close` is given back.
       if (this.#isDraining) delivery.giveBack(0)
       else await this.#assign(delivery)
     }
@@ -312,8 +312,8 @@ export class Worker {
   }
 
   /**
-   * Takes the next message from the queues of this worker's pool. Returns null after a wait if there is no message, or
-   * if this worker can take no job.
+   * Takes the next message from the queues of this worker's pool. Returns null, usually after a wait, if there is no
+   * message or if this worker can take no job.
    */
   async #nextDelivery(): Promise<Delivery | null> {
     const pool = this.#pool

@@ -82,7 +82,8 @@ test('an utterance without text is in no export, and the others keep their index
 })
 
 /**
- * Adds a job of another account whose speakers have the same names. Returns functions that change and read these names.
+ * Adds a job of another account, with the same speaker names as in the tested job. Returns functions that change and
+ * read these names.
  */
 function addOther({ service }: Awaited<ReturnType<typeof edited>>) {
   const ben = service.account('ben')

@@ -99,8 +99,8 @@ function runWithoutLinks(error: LinkError, script: string, ...faults: string[]) 
 }
 
 /**
- * Writes two drafts (files with temporary names). `place` moves both to the same path in `home`, one after the other,
- * on a file system without hard links.
+ * Writes two drafts (files with temporary names), one after the other, and calls `place` for each of them. Both have
+ * the same target in `home`, on a file system without hard links. Returns the results of `place` as text.
  */
 function placeWithoutLinks(error: LinkError, home: string, ...faults: string[]) {
   const script = `

@@ -1,4 +1,4 @@
-// Tests the folders of commands and their output.
+// Tests which folders the commands use, and what the commands print.
 
 import { expect, test } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'

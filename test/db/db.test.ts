@@ -80,7 +80,8 @@ test('after a write has timed out on the lock, no later write waits, until a wri
   other.run('begin immediate')
   expect(write).toThrow('locked')
   expect(timeoutMs()).toBe(0)
-  // `whenUnlocked` retries without blocking the event loop. It stops after a timeout, or at once after another error.
+  // `whenUnlocked` retries without blocking the event loop. It stops after a timeout, or at once after an error other
+  // than a lock.
   let tries = 0
   const tx = <T>(work: () => T) => {
     tries += 1

@@ -76,9 +76,9 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if a query plan step (`detail`) reads a whole table, or a whole index of ended jobs or of jobs with
- * media. For these indexes, SQLite also writes `completed_at>?` without a lower bound. The function therefore searches
- * the statement for a lower bound.
+ * Returns true if a query plan step (`detail`) reads one of four tables completely, or an index of ended jobs or of
+ * jobs with media. For these indexes, SQLite writes `completed_at>?` even if the statement has no lower bound. The
+ * function therefore searches the statement for a lower bound.
  */
 function readsAll(statement: string, detail: string): boolean {
   const allEnded =

@@ -24,7 +24,7 @@ steered('all rows and transcripts of one account are printed, without secrets', 
   await ana.post('/v1/upload', { filename: 'unused.mp3' }, { 'Idempotency-Key': 'anas-request' })
   await ben.post('/v1/upload', { filename: 'of-ben.mp3' })
   addTranscript(db, ben, ['It is of-ben.'])
-  // Old events have no account_id, because the table did not have this column then.
+  // Old events have no account_id, because the table did not have this column at first.
   const insertion = `insert into webhook_events (job_id, event, created_at, sent_at) values ($id, 'a', $now, $now)`
   db.run(insertion, { id, now: db.now() })
   setPassword(db, ana.id, passwordHash)

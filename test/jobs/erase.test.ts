@@ -28,7 +28,7 @@ import { marginMs, startTestService, steered, type TestService } from '../suppor
 
 const secret = 'xylophones in Reykjavik'
 
-/** Returns the paths of the files in the data folder that contain `text`. */
+/** Returns the paths of the files in the data folder that contain `text`, except files in `native`. */
 function filesWith({ dataDir }: TestService, text: string): string[] {
   return readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && !entry.parentPath.includes('native'))

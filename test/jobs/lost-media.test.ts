@@ -189,7 +189,8 @@ steered(
       service.db.list('select state, error_code as code, count(*) as count from jobs group by 1, 2')
     expect(states()).toEqual([{ state: 'downloading', code: null, count }])
     service.later(defaults.downloadingTimeoutMs + 1)
-    // An account gets at most three quarters of the downloads. The time of the waiting jobs begins only now.
+    // An account gets at most three quarters of the download slots, so a quarter of the jobs waited. The timeout of
+    // these jobs begins only now.
     expect(states()).toEqual([
       { state: 'downloading', code: null, count: count / 4 },
       { state: 'failed', code: 'DOWNLOAD_TIMEOUT', count: (count * 3) / 4 },

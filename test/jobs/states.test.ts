@@ -20,7 +20,7 @@ const db = openDb(folder)
 const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
 const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
 
-// The account has had a turn, so a new account comes before this account.
+// This job gives the account a turn. The job of a new account then comes before those of this account.
 beforeAll(() => {
   steps.pending(newJob())
   startNextJob(db)

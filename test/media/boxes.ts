@@ -1,4 +1,4 @@
-// Rewrites the boxes (parts) of MP4 files, in order to give these files a long index.
+// Rewrites the boxes (parts) of MP4 files, for example to give a file a long index.
 
 type Change = (content: Buffer) => Buffer
 

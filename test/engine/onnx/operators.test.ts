@@ -72,7 +72,7 @@ function run(operation: string, { inputs, attributes = {}, outputs }: Job): Floa
   }
 }
 
-/** Returns the largest difference between two lists of numbers, divided by the largest number. */
+/** Returns the largest difference between two lists of numbers, divided by the largest absolute value in `expected`. */
 function error(found: Iterable<number>, expected: readonly number[]): number {
   const values = [...found]
   const largest = Math.max(...expected.map(Math.abs))
