@@ -1,6 +1,7 @@
 // Runs the commands of all documents as a new user would, with the real program and the pocket model (a small test
-// model). Also checks the settings, responses and programs in the documents. A block of code that is not run must be
-// listed in `notRun`. STENO_TEST_PROGRAM may name a built program, which is then tested instead of the source.
+// model). Also checks the settings, responses and programs in the documents. A block of code that is neither run nor
+// checked must be listed in `notRun`. STENO_TEST_PROGRAM may name a built program, which is then tested instead of the
+// source.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -35,7 +35,8 @@ const hello = Type.Object({
   session,
   version: Type.String({ maxLength: 100 }),
   /**
-   * False if the engine is not ready, if the worker pauses after an error of its machine, or if it has begun to stop.
+   * False if the engine is not ready, if the worker pauses after an error of its machine, or if the worker has begun to
+   * stop.
    */
   ready: Type.Boolean(),
   message: Type.String({ maxLength: 1000 }),
@@ -65,7 +66,7 @@ const claim = Type.Object({
 
 /**
  * The fields of each message about a claimed job. `fence` is the number of the claim, and `token` proves that the
- * sender made it.
+ * sender made this claim.
  */
 const held = { session, job: jobId, fence, token: Type.String({ maxLength: 100 }) }
 

@@ -108,7 +108,9 @@ export class Roster {
     return [...this.#workers.values()].filter(worker => !this.#isSilent(worker))
   }
 
-  /** Returns the workers that were ready within the last `workerRememberedMs`, and forgets all others. */
+  /**
+   * Returns the workers that were ready within the last `workerRememberedMs`, and forgets the other remembered workers.
+   */
   remembered(): RememberedWorker[] {
     const oldest = this.#clocks.wall() - limits.workerRememberedMs
     for (const { name, seenAt } of this.#remembered.values())

@@ -311,7 +311,7 @@ steered('beyond fifty grants of an account the least used one ends', async () =>
   for (let count = 2; count <= limits.grantsMax; count++) await getTokens()
   expect((await call(first.access_token)).status).toBe(200)
   expect((await call(second.access_token)).status).toBe(401)
-  // The clock steps back, so the times of all these grants are now in the future.
+  // The clock steps back, so the last uses of these grants are now in the future.
   service.stepClock(-24 * 3_600_000)
   const later = [await getTokens(), await getTokens()]
   for (const { access_token } of later) expect((await call(access_token)).status).toBe(200)

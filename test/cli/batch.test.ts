@@ -291,7 +291,8 @@ test.skipIf(!clips)(
       }
       const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`.replace('http', 'HTTP'))
       expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
-      // Each download has a folder with one copy of the file. The second download replaces the first one.
+      // A download has two entries below `temporary`: a folder and the file in it. The second download replaces the
+      // first one.
       const copies = [0, 2, 2]
       expect(seen).toEqual(copies.map(copies => ({ isThere: true, together: 1, copies })))
       expect(readdirSync(temporary)).toEqual([])

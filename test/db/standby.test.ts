@@ -141,7 +141,7 @@ test('a planned stop loses nothing, and the first server comes back with what th
 test('a server whose last copy fails keeps its lease, and has at its restart what it stored', async () => {
   const [folder, one] = await startPair()
   addAccount(one, 'late')
-  // The next copy fails, because a folder has the name of its key.
+  // The next copy fails, because a folder has the name of the key of this copy.
   mkdirSync(join(folder, 'copy-00000001-00000001.db.key'))
   await closing.pop()?.()
   expect(readLease(folder, 1)).toContain('"isReleased":false')

@@ -87,7 +87,7 @@ test('for any input, times increase, are inside the recording and have a duratio
     before = end
   }
   expect(before).toBeLessThanOrEqual(60)
-  // A word moves only as far as the later words need.
+  // Times change only as far as necessary: the words stay in order, and each word lasts at least 0.01 s.
   expect(words.map(({ start, end }) => [start, end])).toEqual([
     [5, 5.01],
     [5.01, 6],

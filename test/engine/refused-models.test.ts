@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { writeCtcModel, writeTdtModel } from '../support/framewise-models.ts'
 import { smallFacts } from './network/small-whisper.ts'
 
-/** The graph of an encoder, without any ports of a decoder. */
+/** The graph of an encoder, without the inputs and outputs of a decoder. */
 function encoderGraph(): Uint8Array {
   const graph = new Graph()
   graph.add('Identity', [graph.input('input_features', 'float32', ['N'])], {}, ['last_hidden_state'])
@@ -31,7 +31,7 @@ async function openCtcOfOtherTokens(counted: Runtime, folder: string): Promise<v
   await openCtc(counted, { name: 'mine', folder }, 'cpu')
 }
 
-/** Opens a CTC model whose ports have 64-bit floats. */
+/** Opens a CTC model whose input and output have 64-bit floats. */
 async function openCtcOfDoubles(counted: Runtime, folder: string): Promise<void> {
   await writeCtcModel(folder, ['<s>'])
   const graph = new Graph()

@@ -216,7 +216,7 @@ steered(
       task.reject(new MediaLost())
     }
     const again = await engine.given(3)
-    // The worker that reported the failure is told at once, and not only when the job ends.
+    // The engine is told the ids of both jobs at once, and not only when the jobs end.
     expect(told.toSorted()).toEqual([id, uploaded].toSorted())
     expect(await Bun.file(again.input.path).text()).toBe(speech(60))
     engine.finish(again)

@@ -1,5 +1,5 @@
-// Tests a sender with receivers that never answer. Their webhooks must not delay those of other receivers, or be lost
-// when the server stops.
+// Tests a webhook sender with receivers that never answer. The webhooks for such receivers must not delay other
+// webhooks, or be lost when the server stops.
 
 import { afterAll, afterEach, expect, jest, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'

@@ -50,7 +50,7 @@ test.skipIf(missing).each(layouts)(
         onShare: async () => {},
       })
     const together = await decodeRows(0, names.length)
-    // If every temperature gives a text below the limit, the most probable of these texts is kept.
+    // If the text of every temperature is less probable than the limit, the most probable one is kept.
     const wasAgain = together.map(
       ({ temperature, logProbability }) => temperature > 0 || logProbability < guards.logProbabilityMin,
     )

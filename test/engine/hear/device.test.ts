@@ -199,7 +199,7 @@ async function openBoth() {
 }
 
 let pocketOpened: ReturnType<typeof openBoth> | null = null
-/** Opens the pocket model twice: as published graphs and as graphs for GPUs. */
+/** Returns the pocket model as published graphs and as graphs for GPUs. Only the first call opens them. */
 const openPocket = () => (pocketOpened ??= openBoth())
 
 test.skipIf(missing)(
