@@ -108,9 +108,7 @@ export class Roster {
     return [...this.#workers.values()].filter(worker => !this.#isSilent(worker))
   }
 
-  /**
-   * Returns the workers that were ready within the last `workerRememberedMs`, and forgets the other remembered workers.
-   */
+  /** Returns the workers that were ready within the last `workerRememberedMs`, and forgets all others. */
   remembered(): RememberedWorker[] {
     const oldest = this.#clocks.wall() - limits.workerRememberedMs
     for (const { name, seenAt } of this.#remembered.values())
