@@ -27,7 +27,7 @@ function faultsOf(truth: SpokenTruth): string[] {
     if (words[0]?.start !== start || words.at(-1)?.end !== end) say(`"${text}" is not as long as its words`)
     for (const [index, word] of words.entries()) {
       const next = words[index + 1]?.start ?? end
-      // The speech synthesizer blends adjacent words, so a word may end up to 20 ms after the next word starts.
+      // The speech synthesizer blends adjacent words, so a word may overlap the next word by up to 20 ms.
       if (word.start >= word.end || word.end > next + 0.02) say(`"${word.word}" is out of order in "${text}"`)
     }
   }

@@ -42,7 +42,10 @@ const line: string[][] = [
 ]
 const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
-/** The entry files of rooms (folders in src), by room. Other rooms may import only these files of such a room. */
+/**
+ * The entry files of rooms (folders in src), by room. Other rooms may import values only from these files of such a
+ * room.
+ */
 const entryFiles: Record<string, string[]> = {
   engine: [
     'engine',

@@ -5,7 +5,7 @@ import { box, moveIndex, numbers, rewrite } from './boxes.ts'
 export type Layout = {
   /**
    * The place from which offsets of the sound data are counted: the start of the fragment or of the file. `none`: the
-   * end of the previous fragment's data.
+   * file names no place, so the start of the fragment counts.
    */
   base?: 'fragment' | 'file' | 'none'
   /**
@@ -44,7 +44,7 @@ export function packetsOf(file: Buffer): Buffer[] {
   })
 }
 
-/** Returns a fragmented MP4 file with the given packets. Each fragment contains `perFragment` packets. */
+/** Returns a fragmented MP4 file with the given packets. Each fragment contains up to `perFragment` packets. */
 export function fragmented(
   file: Buffer,
   packets: Buffer[],

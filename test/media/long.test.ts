@@ -26,7 +26,7 @@ setDefaultTimeout(patienceMs)
 const MB = 1e6
 const { durationMsMin, durationMsMax } = defaults
 const small = openMedia({ durationMsMin, durationMsMax, bounds: { ...bounds, memoryBytes: 20 * MB } })
-/** The number of AAC packets in three hours of sound at 44,100 Hz. */
+/** The number of AAC packets in about three hours of sound at 44,100 Hz. */
 const aacPackets = 465_000
 const names = [
   'aac.m4a',
@@ -91,8 +91,8 @@ test.each(layouts)('a fragmented file with %s gives the same samples when it is 
   expect((await decodeAll(long)).subarray(0, 31_900)).toEqual(whole.subarray(0, 31_900))
 })
 
-// Each of the next files has at least 225,000 packets. FFmpeg alone keeps 24 or 40 bytes for each packet, which is more
-// memory than `small` allows.
+// Each of the next files of three hours has at least 225,000 packets. FFmpeg alone keeps 24 or 40 bytes for each
+// packet, which is more memory than `small` allows.
 
 test('a fragmented recording of three hours takes as little memory as a short one', async () => {
   const file = readFileSync(fixture('aac.m4a'))
@@ -319,7 +319,7 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
 
 /**
  * Returns the peak memory of the media program up to its first samples, in bytes. The program writes into a named pipe,
- * of which only 32 KB are read. Its memory is measured while the pipe is full.
+ * of which only 32 KB are read. Its memory is measured after this read.
  */
 async function peakAfterOpening(path: string): Promise<number> {
   const pipe = join(temporaryFolder(), 'samples')

@@ -1,4 +1,4 @@
-// Makes damaged copies of the media files in test/fixtures/media. The number of a copy is the seed of its random
+// Makes damaged copies of the media files in test/fixtures/media. The number of a copy determines its file and its
 // damage.
 
 import { readFileSync } from 'node:fs'

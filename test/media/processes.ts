@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /**
  * Returns the process ids of the children of a process. The kernel lists the children of each thread. If a thread ends
- * early, another thread gets its children, and all threads are read again.
+ * during the read, another thread gets its children, and all threads are read again.
  */
 export function childrenOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`)

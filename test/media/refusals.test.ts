@@ -123,7 +123,8 @@ test('damage in the middle becomes silence, and the later sound keeps its time',
   const folder = temporaryFolder()
   const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
-  // Overwrites packets 45 to 59, with the end of the first tone and most of the second tone. A packet has 188 bytes.
+  // Overwrites packets 45 to 59 with zeros. They contain the end of the first tone and most of the second tone. A
+  // packet has 188 bytes.
   bytes.fill(0, 188 * 45, 188 * 60)
   writeFileSync(path, bytes)
   const samples = await decodeAll(path)

@@ -22,7 +22,7 @@ const mayBoot =
 /** The timeout of the container with systemd, in milliseconds. The whole test takes half a minute. */
 const boxMs = 240_000
 
-/** The shell commands that run in the container with systemd. Each `echo` prints a line of `expected`. */
+/** The shell commands that run in the container with systemd. Most lines of `expected` come from an `echo` here. */
 const steps = `
   trap 'echo "failed: $BASH_COMMAND" >&2' ERR
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env

@@ -20,8 +20,8 @@ import { plainInput } from './plain-input.ts'
 const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => null }
 
 /**
- * Connects to NATS as a worker does. `hello` sends the message `hello` of a worker with these languages, and waits for
- * the answer.
+ * Connects to NATS as a worker does. The returned `hello` sends the message `hello` of a worker with the given
+ * languages, and waits for the answer.
  */
 export async function connect(nats: string, cluster: string) {
   const subjects = subjectsOf(cluster)
@@ -39,8 +39,8 @@ export async function connect(nats: string, cluster: string) {
 }
 
 /**
- * Opens a fleet with a lease of an hour and a clock that only `later` advances. `passGerman` passes the job `job` in
- * German to the fleet. If `worker` is given, this worker holds the job. `queued` lists the subjects of the queued
+ * Opens a fleet with a job lease of one hour and a clock that only `later` advances. `passGerman` passes the job `job`
+ * in German to the fleet. If `worker` is given, this worker holds the job. `queued` lists the subjects of the queued
  * messages.
  */
 export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {

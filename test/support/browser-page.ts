@@ -29,7 +29,7 @@ async function findRunningBrowser(): Promise<Browser> {
 
 /**
  * Lets the tests of the calling file use a browser. The tests share one browser context, which saves a third of a short
- * test's CPU time. A test with options, another service or a second visit gets its own context.
+ * test's CPU time. A test with options, another service or a second visit gets another context.
  */
 export function useBrowser() {
   let browser: Browser | null = null

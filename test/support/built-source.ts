@@ -58,8 +58,8 @@ const places: BunPlugin = {
 
 async function compile(outfile: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
-  // Removes old executables of 124 MB. Another test run may still need an executable of the last hour. The folder
-  // `native` is kept.
+  // Removes executables (124 MB each) that are older than an hour. Another test run may still need a newer one. The
+  // folder `native` is kept.
   for (const name of readdirSync(cache)) {
     const path = join(cache, name)
     const stat = statSync(path, { throwIfNoEntry: false })

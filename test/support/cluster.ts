@@ -199,7 +199,7 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
 }
 
 /**
- * Returns true if every open job still has its last claim after the next fault. A job fails after four claims without a
+ * Returns true if every open job has a claim left, even after the next fault. A job fails after four claims without a
  * result. A fault can also end a claim that a worker is just sending.
  */
 function mayLoseClaims(db: Db): boolean {

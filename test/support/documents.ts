@@ -47,8 +47,8 @@ export function commandsOf(block: string): string[] {
 }
 
 /**
- * Returns the first two words and the long options of each steno command in the code of a Markdown text. The program is
- * called `steno` or `./steno`.
+ * Returns the first one or two words and the long options (without `--`) of each steno command in the code of a
+ * Markdown text. The program is called `steno` or `./steno`.
  */
 export function callsOf(markdown: string): { words: string[]; options: string[] }[] {
   const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)

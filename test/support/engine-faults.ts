@@ -1,4 +1,5 @@
-// A preload file (`bun --preload`) for an engine process. A signal from a test causes an uncaught error.
+// A preload file (`bun --preload`) for an engine process. Signals from a test cause an uncaught error or an unhandled
+// rejection.
 
 process.on('SIGUSR2', () =>
   setTimeout(() => {

@@ -16,7 +16,7 @@ export type SteeredEngine = Engine & {
   tasks: Task[]
   state: () => EngineState
   setReady(ready: boolean): void
-  /** Waits until the engine has received `count` jobs since its start. Returns the task of the last job. */
+  /** Waits until the engine has received `count` jobs since its start. Returns the task of the last of these jobs. */
   given(count: number): Promise<Task>
   /** Completes the job of `task` with a transcript that contains `text`. */
   finish(task: Task, text?: string): void

@@ -1,4 +1,4 @@
-/** Calls `run` while these environment variables have other values. */
+/** Calls `run` while environment variables have the values in `changes`. */
 export async function inEnvironment<Result>(
   changes: Record<string, string>,
   run: () => Result | Promise<Result>,

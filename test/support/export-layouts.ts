@@ -6,12 +6,12 @@ import { walk } from '../../src/engine/onnx/protobuf-reader.ts'
 
 /** The protobuf field numbers of some fields in an ONNX file. */
 const fields = { graph: 7, initializer: 5, input: 11, rawData: 9, externalData: 13, dataLocation: 14 }
-/** The minimum size, in bytes, of a constant (such as weights) that is moved to the other file. */
+/** The minimum size, in bytes, of a constant (such as weights) that is moved to a separate file. */
 const movedMin = 1024
 
 /**
- * Moves the content of all large constants of an ONNX model to the file `file`. Returns the changed model and the
- * content of this file.
+ * Moves the content of all large constants out of an ONNX model, which then refers to the file `file`. Returns the
+ * changed model and the content for this file.
  */
 export function withExternalData(
   model: Uint8Array,
@@ -58,8 +58,8 @@ export function withCachePosition(model: Uint8Array): Uint8Array {
 }
 
 /**
- * Rewrites the fields of a protobuf message, except fields with a number. `rewrite` gets the field number (`id`), the
- * content, and all bytes of the field, and returns its new bytes.
+ * Rewrites the fields of a protobuf message, except fields whose content is a number. `rewrite` gets the field number
+ * (`id`), the content, and all bytes of the field, and returns its new bytes.
  */
 function rewritten(
   message: Uint8Array,

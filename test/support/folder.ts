@@ -14,7 +14,9 @@ const memoryBytesMin = 4 * 1024 ** 3
  */
 export const scratch = hasRoomInMemory() ? memory : tmpdir()
 
-/** Returns false also if programs may not run in the folder, because many tests run a program there. */
+/**
+ * Returns true if /dev/shm has enough space and may contain programs that run, because many tests run a program there.
+ */
 function hasRoomInMemory(): boolean {
   if (!existsSync(memory)) return false
   const mount = readFileSync('/proc/self/mounts', 'utf8')

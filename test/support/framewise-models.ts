@@ -107,7 +107,7 @@ function tdtDecoder(tokens: number): Uint8Array {
   const count = graph.input('input_states_1', 'float32', [1, 'N', 1])
   const other = graph.input('input_states_2', 'float32', [1, 'N', 2])
   // The blank token is first in the encoder's output, but last in the vocabulary. `order` moves it to the end, and each
-  // other token one place forward.
+  // other token one place towards the start.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
   // Lowers the score of the previous token, `target`, so that it does not follow itself. Element n of `loweredIds` is

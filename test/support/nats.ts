@@ -11,7 +11,7 @@ import { temporaryFolder } from './folder.ts'
 export type NatsServer = {
   readonly url: string
   readonly port: number
-  /** Kills nats-server. `start` starts it again on the same port, with the same stream. */
+  /** Kills nats-server. `start` starts it again on the same port, with the same data. */
   kill(): Promise<void>
   start(): Promise<void>
 }
@@ -23,7 +23,10 @@ type Options = {
   jetstream?: boolean
 }
 
-/** False from the start of a `natsTest` to its success. It stays false after a test that failed or timed out. */
+/**
+ * False from the start of a `natsTest` to its success. It stays false after a test that failed or timed out, until
+ * nats-server is started again.
+ */
 let hasPassed = true
 
 /** A test that needs nats-server. Without nats-server, the test is skipped. */

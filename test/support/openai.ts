@@ -47,7 +47,8 @@ function utterance(start: number, speaker: string, said: string[], confidence: n
 }
 
 /**
- * Waits until the engine has received `count` jobs since its start. Completes the last job with the given transcript.
+ * Waits until the engine has received `count` jobs since its start. Completes the last of these jobs with the given
+ * transcript.
  */
 export async function answerWith(service: TestService, transcript: Transcript = dialogue, count = 1) {
   const task = await service.engine.given(count)

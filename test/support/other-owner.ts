@@ -15,7 +15,7 @@ export function foreignFolder(): string {
   return folder
 }
 
-/** Runs a test of a command of root. The test is skipped if the tests do not run as root. */
+/** Declares a test of a command that root runs. The test is skipped if the tests do not run as root. */
 export function byRoot(title: string, run: Parameters<typeof test>[1]): void {
   test.skipIf(!isRoot)(
     `${title}${isRoot ? '' : ' (SKIPPED: only root can write into the folder of another user)'}`,

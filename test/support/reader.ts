@@ -173,7 +173,7 @@ async function provide(reader: Reader, command: string): Promise<void> {
 }
 
 /**
- * Stores the values of placeholders, such as UPLOAD_ID, from the output of the last command in `known`. Throws if the
+ * Stores in `known` the values of placeholders, such as UPLOAD_ID, from the output of the last command. Throws if the
  * output is an error of the server.
  */
 function learn({ known, last }: Reader, command: string): void {

@@ -11,7 +11,7 @@ import { makeAccount, type TestAccount } from './account.ts'
 
 const named = process.env.STENO_TEST_PROGRAM
 
-/** The command of the tested program: the program that STENO_TEST_PROGRAM names, by default the source code. */
+/** Returns the command of the tested program: the program that STENO_TEST_PROGRAM names, by default the source code. */
 export function testedProgram(): readonly string[] {
   return named ? [resolve(named)] : selfCommand()
 }

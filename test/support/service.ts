@@ -244,7 +244,7 @@ async function startProgram(
   settings: Record<string, string>,
 ): Promise<Started> {
   const environment = {
-    // The data folder is named as the model folder. It contains no model, so the engine loads nothing.
+    // The data folder is also the model folder. It contains no model, so the engine loads nothing.
     STENO_MODEL: folder,
     STENO_RATE_LIMITS: 'on',
     STENO_SWEEP_EVERY: '1d',

@@ -10,7 +10,7 @@ const secrets = { server: 'SECRET-1', 'gpu-1': 'SECRET-2', 'gpu-2': 'SECRET-3', 
 
 const otherAccount = 'OTHER: { jetstream: enabled, users: [{ user: "other", password: "SECRET-4" }] }'
 
-/** Starts nats-server. Returns a function from a user to the address of NATS with this user's name and password. */
+/** Starts nats-server. Returns a function that returns the address of NATS with a user's name and password. */
 export async function startShownNats(): Promise<(user: keyof typeof secrets) => string> {
   const settings = shownSettings()
     .replace('/var/lib/nats', join(temporaryFolder(), 'js'))

@@ -50,7 +50,7 @@ export async function simulate(seed: number): Promise<string[]> {
 }
 
 type Operation = { resolve: () => void; reject: (reason: unknown) => void }
-/** The parts of the service between two starts. */
+/** The parts of the service that live from one start to the next. */
 type Life = { db: Db; runner: Runner; webhooks: WebhookSender }
 /**
  * The database content that survives a simulated power cut: the database file of the start, and the first `logBytes`
@@ -266,8 +266,8 @@ class World {
   }
 
   /**
-   * Simulates a flush of the database. The data that is in the write-ahead log at its start then survives a power cut.
-   * Flushes may end in another order than they start, so only a later flush replaces `#durable`.
+   * Simulates a flush of the database. The data in the write-ahead log at the start of the flush then survives a power
+   * cut. Flushes may end in another order than they start, so only a later flush replaces `#durable`.
    */
   async #flush(): Promise<void> {
     const flushed = { number: ++this.#flushes, logBytes: this.#logBytes() }

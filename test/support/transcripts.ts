@@ -1,5 +1,5 @@
-// Adds completed jobs with transcripts directly to a database, without an engine. Tests of the built program can use
-// this too.
+// Adds completed jobs with transcripts directly to a database, without an engine. Tests of the built program can also
+// use these functions.
 
 import { newId } from '../../src/base/id.ts'
 import type { Db } from '../../src/db/db.ts'

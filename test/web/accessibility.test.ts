@@ -42,7 +42,7 @@ const running = await ana.transcribe(speech(5))
 
 /**
  * The tested pages: the address, the heading for which the test waits, and sometimes a function that opens a part of
- * the page. The app draws a page again only if the path changes, so the views of one transcript are apart.
+ * the page. The app draws a page again only if the path changes, so the views of one transcript are not adjacent.
  */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/account', 'Sessions'],
@@ -145,7 +145,7 @@ async function follow(page: Page, address: string): Promise<void> {
   await until(page, "!document.querySelector('main[data-is-left]')")
 }
 
-/** A script that returns the elements beyond the right edge of the window. */
+/** A script that returns a text for each element beyond the right edge of the window. */
 const outside = `[...document.querySelectorAll('header *, main *')]
   .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen'))
   .map(each => location.pathname + ' ' + each.tagName + '.' + each.className)`

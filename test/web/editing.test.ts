@@ -315,7 +315,7 @@ seen('an undo gives the old name back only to the speaker who got the name of an
   }
   await rename('Speaker 1', 'Ann')
   await rename('Speaker 2', 'Ben')
-  // The reloaded transcript contains no labels of the engine.
+  // The reloaded transcript contains no labels of the engine, such as SPEAKER 1.
   await page.reload()
   await rename('Ben', 'Ann')
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()

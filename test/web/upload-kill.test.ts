@@ -30,8 +30,8 @@ seen(
     const run = (port: number) =>
       start([...selfCommand(), 'serve', '--port', `${port}`], {
         STENO_DATA_DIR: prepared.dataDir,
-        // The data folder is named as the model folder. It contains no model, so the job stays pending and its
-        // recording is kept.
+        // The data folder is also the model folder. It contains no model, so the job stays pending and its recording is
+        // kept.
         STENO_MODEL: prepared.dataDir,
         STENO_RATE_LIMITS: 'off',
       })

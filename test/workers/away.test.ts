@@ -33,8 +33,8 @@ async function start(settings: Record<string, string> = {}, dataDir?: string) {
 }
 
 /**
- * Submits a job in German to a server. Its only worker for German has been silent for a lease. Waits until the job is
- * pending.
+ * Submits a job in German to a server. The only worker for German has been silent for longer than its lease of an hour.
+ * Waits until the job is pending.
  */
 async function submitGerman({
   service,

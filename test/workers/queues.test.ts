@@ -26,8 +26,8 @@ const pool = poolOf(helloOf(['de']))
 const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
 
 /**
- * Opens a fleet. `queues` lists the names of its queues in alphabetical order. `block` takes the name of one of these
- * queues, so that the server cannot create its own.
+ * Opens a fleet. `queues` lists the names of its queues in alphabetical order. `block` occupies the name of one of
+ * these queues, so that the server cannot create its own queue.
  */
 async function open(cluster: string, claims?: Partial<Claims>) {
   const parts = await openFleet(nats.url, cluster, claims)
@@ -58,7 +58,7 @@ async function open(cluster: string, claims?: Partial<Claims>) {
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
   const { fleet, later, consumers, hello, passGerman, queued, queues, block } = parts
-  // In the first lease, the server waits for all workers.
+  // For one lease after its start, the server assumes that absent workers can do any job.
   later(hour + 1)
   await hello(['de'])
   const job = passGerman()
