@@ -19,7 +19,10 @@ export type Outcome = {
 }
 
 const signal = new AbortController().signal
-/** Limits far above the needs of a file of two seconds. A child process that reaches a limit counts as hanging. */
+/**
+ * Limits far above the needs of a file of two seconds. A child process that reaches the limit of CPU time counts as too
+ * slow.
+ */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
 const { durationMsMin, durationMsMax } = defaults
 const media = openMedia({ durationMsMin, durationMsMax, bounds })

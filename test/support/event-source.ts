@@ -8,7 +8,10 @@ import { listedJob, segment } from '../../src/api/shapes/job.ts'
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each event
 export type ServerEvent = { event: string; id: string | null; data: any }
 
-/** Yields the events of a response until its end, except `retry`. Checks the data of each event `job` or `segment`. */
+/**
+ * Yields the events of a response until its end. Skips blocks that begin with `retry:`. Checks the data of each event
+ * `job` or `segment`.
+ */
 export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent, void> {
   let rest = ''
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {

@@ -14,9 +14,7 @@ const memoryBytesMin = 4 * 1024 ** 3
  */
 export const scratch = hasRoomInMemory() ? memory : tmpdir()
 
-/**
- * Returns true if /dev/shm has enough space and may contain programs that run, because many tests run a program there.
- */
+/** Returns true if /dev/shm has enough space and allows programs to run. Many tests run a program in their folder. */
 function hasRoomInMemory(): boolean {
   if (!existsSync(memory)) return false
   const mount = readFileSync('/proc/self/mounts', 'utf8')

@@ -79,7 +79,7 @@ export function head(status: number, headers: Record<string, string | number> = 
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`
 }
 
-/** Sends a complete and valid response. */
+/** Sends a complete response, and closes the connection. */
 export function answer(
   socket: Socket,
   status: number,

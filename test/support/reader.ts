@@ -68,8 +68,8 @@ export type Reader = {
   /** Sends a request with the API key. Returns the JSON of the response. */
   ask(path: string, body?: object): Promise<Record<string, string>>
   /**
-   * Creates a job for `talk.mp3` with additional request `fields`, and waits for its end. The job's id replaces the
-   * placeholder ID in later commands.
+   * Creates a job for `talk.mp3` with additional request `fields`, and waits for its completion. The job's id replaces
+   * the placeholder ID in later commands.
    */
   transcribe(fields?: object): Promise<void>
   /** Runs a shell command from the tested document. Throws if the command fails, or if the server returns an error. */
@@ -161,7 +161,7 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 
 /**
  * Prepares a command of a tested document. For the placeholder UPLOAD_ID or ID, creates an upload or a transcript,
- * unless an earlier command has created one.
+ * unless an earlier command has created one. For `If-Match`, always creates a transcript.
  */
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader

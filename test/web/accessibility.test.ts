@@ -145,7 +145,7 @@ async function follow(page: Page, address: string): Promise<void> {
   await until(page, "!document.querySelector('main[data-is-left]')")
 }
 
-/** A script that returns a text for each element beyond the right edge of the window. */
+/** A script that returns a text for each visible element beyond the right edge of the window. */
 const outside = `[...document.querySelectorAll('header *, main *')]
   .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen'))
   .map(each => location.pathname + ' ' + each.tagName + '.' + each.className)`

@@ -96,12 +96,12 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   const cutAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // The request that was open when the connection broke gets no answer, and times out after this time.
+  // The request that was open when the connection broke gets no answer, and would time out only after this time.
   expect(performance.now() - cutAt).toBeLessThan(limits.workerPullMs + limits.workerRequestMs)
   proxy.close()
 })
 
-// JetStream still accepts the request for a job that the worker sent before the break.
+// After the break, JetStream still answers the worker's earlier request for a job.
 natsTest('after a short break of the connection, a job goes to the worker at once', async () => {
   const nats = await startNats()
   let [asked, connected] = [0, 0]
@@ -223,7 +223,7 @@ for (const kind of ['claim', 'beat', 'result'])
       if (kind !== 'result') await broken.promise
       engine.finish(task)
       await ana.until(id, 'completed')
-      // The request that was open when the connection broke gets no answer, and times out after this time.
+      // The request that was open when the connection broke gets no answer, and would time out only after this time.
       expect(performance.now() - (await broken.promise)).toBeLessThan(limits.workerRequestMs)
       expect([engine.tasks.length, charges(service, id)]).toEqual([1, ['reserve', 'settle']])
       proxy.close()
