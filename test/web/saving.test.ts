@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test'
 import { Fault } from '../../src/web/base/fault.ts'
 import type { Utterance } from '../../src/web/transcript/document.ts'
+import { storeDrafts } from '../../src/web/transcript/drafts.ts'
 import type { EditRequests } from '../../src/web/transcript/edit-requests.ts'
 import { Saving } from '../../src/web/transcript/saving.ts'
+import { indexWords } from '../../src/web/transcript/word-index.ts'
+import { utteranceOf } from '../support/transcripts.ts'
 
 const utterance = (text: string): Utterance => ({
   start: 0,
@@ -105,4 +108,18 @@ test('when the newer version of the transcript cannot be read, the page says tha
   await saving.save()
   expect([saving.state.value, saving.fault.value]).toEqual(['failed', 'Too many requests.'])
   saving.set(0, 'a')
+})
+
+test('after edits of an earlier visit are restored, the words are found in the restored texts', () => {
+  // The edits are in conflict, so they are not saved.
+  storeDrafts('restored', [{ utterance: 0, text: 'so good day', was: 'day' }], new Set())
+  const result = { ...resultOf([]), utterances: [utteranceOf('good day')] }
+  let index = indexWords(result.utterances)
+  const onWords = () => {
+    index = indexWords(result.utterances)
+  }
+  const saving = new Saving('restored', result, {} as EditRequests, { ...listeners, onWords })
+  saving.open()
+  saving.close()
+  expect([...index.from]).toEqual([3, 8])
 })

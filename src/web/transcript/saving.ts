@@ -24,7 +24,10 @@ export type TextListeners = {
   onText: (utterance: number, text: string) => void
   /** Called when the text of another person has replaced the text of an utterance. */
   onTheirs: (utterance: number) => void
-  /** Called when the page has taken utterances from the server, and at the end of `show`. */
+  /**
+   * Called when the page has taken utterances from the server, when `open` has restored texts, and at the end of
+   * `show`.
+   */
   onWords: () => void
   /** Called when the page has read the transcript again, with the utterances of the server. */
   onRead: (utterances: readonly Utterance[]) => void
@@ -73,7 +76,10 @@ export class Saving {
     this.textChanges.value += 1
     this.conflicts.value = conflicts
     this.#keep()
-    if (this.#unsaved.size > 0) this.#plan()
+    if (this.#unsaved.size > 0) {
+      this.listeners.onWords()
+      this.#plan()
+    }
     addEventListener('pagehide', this.#leave)
   }
 
