@@ -202,6 +202,20 @@ seen('an upload waits for a server that restarts, and for the rate limit', async
   expect(await page.evaluate(isLeavingAsked)).toBe(false)
 })
 
+seen('during an upload, the banner appears if a proxy answers that it cannot reach the server', async () => {
+  const { page } = await browser.enter(service, service.account('gus'))
+  await page.goto('/jobs')
+  let isReached = false
+  await page.route('**/v1/upload/resumable/*', route =>
+    isReached || route.request().method() !== 'PATCH' ? route.continue() : route.fulfill({ status: 502 }),
+  )
+  await page.getByLabel('Choose recordings').setInputFiles(file('proxied.mp3', speech(5)))
+  await page.getByText('The server does not answer.').waitFor()
+  isReached = true
+  await page.getByRole('link', { name: 'proxied.mp3' }).waitFor()
+  expect(await page.getByText('The server does not answer.').count()).toBe(0)
+})
+
 seen('an upload goes on after the network was lost, after a pause, and after a reload', async () => {
   const eva = service.account('eva')
   const { page } = await browser.enter(service, eva)

@@ -3,6 +3,7 @@
 
 import { isOnline, pause, signInAgain } from '../base/connection.ts'
 import { Fault, faultOf } from '../base/fault.ts'
+import { isAway } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 
 const version = { 'Tus-Resumable': '1.0.0' }
@@ -65,7 +66,7 @@ export async function sendFile(
     } catch (error) {
       if (signal.aborted) throw error
       if (error instanceof Fault && !isPassing(error)) throw error
-      isOnline.value = error instanceof Fault
+      isOnline.value = !isAway(error)
       if (error instanceof Fault && error.status === 401) await signInAgain()
       else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
       signal.throwIfAborted()
