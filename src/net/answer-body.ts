@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * A response has stalled if fewer than `bytesMin` bytes arrive in a period of `stallMs` milliseconds, and the reader
- * waits for bytes at the end of the period.
+ * A response has stalled if fewer than `bytesMin` bytes arrive while the reader waits for `stallMs` milliseconds in
+ * total. The time in which the reader is busy does not count.
  */
 export type Stall = { stallMs: number; bytesMin: number }
 
@@ -19,31 +19,32 @@ export async function readBody(
   signal: AbortSignal,
 ): Promise<BodyEnd> {
   let stalled = false
-  let waiting = true
-  let bytesInWindow = 0
+  let waitedMs = 0
+  let bytesMeanwhile = 0
   const hangUp = () => response.destroy()
-  const window = setInterval(() => {
-    stalled = waiting && bytesInWindow < bytesMin
-    bytesInWindow = 0
-    if (stalled) hangUp()
-  }, stallMs)
+  const stall = () => {
+    stalled = true
+    hangUp()
+  }
   signal.addEventListener('abort', hangUp, { once: true })
   try {
     signal.throwIfAborted()
     const chunks = response[Symbol.asyncIterator]()
     for (;;) {
+      const began = performance.now()
+      const timer = setTimeout(stall, stallMs - waitedMs)
       const chunk = await chunks.next().catch(() => null)
+      clearTimeout(timer)
       signal.throwIfAborted()
       if (stalled) return 'stalled'
       if (chunk === null) return 'interrupted'
       if (chunk.done) return response.complete ? 'complete' : 'interrupted'
-      bytesInWindow += chunk.value.length
-      waiting = false
+      waitedMs += performance.now() - began
+      bytesMeanwhile += chunk.value.length
+      if (bytesMeanwhile >= bytesMin) waitedMs = bytesMeanwhile = 0
       await take(chunk.value)
-      waiting = true
     }
   } finally {
-    clearInterval(window)
     signal.removeEventListener('abort', hangUp)
     response.destroy()
     socket.destroy()
