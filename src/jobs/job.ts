@@ -39,7 +39,7 @@ export type Job = Required<TranscribeChoices> & {
   progress: string | null
   /**
    * The share of the recording that is already transcribed, from 0 to 100 percent. Null before the state `processing`.
-   * A repeated download of lost media sets it to null.
+   * If the media file is lost later, it goes back to 0.
    */
   progressPercent: number | null
   errorCode: JobErrorCode | null

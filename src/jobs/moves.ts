@@ -20,7 +20,11 @@ export function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Jo
   return updateJob(
     db,
     `update jobs set state = $to, state_at = $uptime, progress = $progress,
-       progress_percent = case $to when 'processing' then 0 when 'completed' then 100 else progress_percent end,
+       progress_percent = case $to
+         when 'downloading' then iif(started_at is null, null, 0)
+         when 'processing' then 0
+         when 'completed' then 100
+         else progress_percent end,
        started_at = case when $to = 'processing' then coalesce(started_at, $now) else started_at end,
        fence = fence + ($to = 'processing'),
        worker = case when $to = 'processing' then null else worker end,

@@ -6,7 +6,7 @@ import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
-/** The progress of a job. `percent` is from 0 to 100, or null during a download. */
+/** The progress of a job. `percent` is from 0 to 100. A download does not change the percentage: `percent` is null. */
 export type Progress = { sentence: string; percent: number | null }
 
 /** For each state, the sentence about the progress of a job that has just entered this state. */
@@ -41,7 +41,7 @@ export function transcribeProgress(seconds: number, total: number): Progress & {
 export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
   try {
     db.run(
-      `update jobs set progress = $sentence, progress_percent = $percent
+      `update jobs set progress = $sentence, progress_percent = coalesce($percent, progress_percent)
        where id = $id and completed_at is null`,
       { id, sentence, percent },
     )

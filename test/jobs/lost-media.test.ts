@@ -75,9 +75,9 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 })
 
 /**
- * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. The
- * jobs then download their files again. `answer` makes the responses to the downloads. The same server receives the
- * webhooks.
+ * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. A job
+ * in the state `processing` is half transcribed before. The jobs then download their files again. `answer` makes the
+ * responses to the downloads. The same server receives the webhooks.
  */
 async function downloadTwice(
   answer: () => Response | Promise<Response>,
@@ -103,6 +103,7 @@ async function downloadTwice(
   const jobIds: string[] = []
   for (let job = 0; job < count; job++) jobIds.push((await ana.post('/v1/transcribe', body)).body.id)
   for (const id of jobIds) await ana.until(id, state)
+  if (state === 'processing') (await engine.given(1)).options.onSeconds(30)
   const service = await restartWithoutMedia(before, options)
   engine.setReady(true)
   return { engine, service, ana, jobIds, folder: join(service.dataDir, 'media') }
@@ -143,7 +144,7 @@ async function listedStatuses({ url }: TestService, key: string): Promise<[strin
 }
 
 steered.each(['pending', 'processing'])(
-  'while a %s job downloads its file again, it keeps its status, and another job runs',
+  'while a %s job downloads its file again, it keeps its status, its percentage starts over, and another job runs',
   async state => {
     const { origin, asked, answer } = slowAfter(1)
     const { engine, service, ana, jobIds } = await downloadTwice(origin, { state: String(state) })
@@ -152,7 +153,8 @@ steered.each(['pending', 'processing'])(
     const earlier = engine.tasks.length
     await asked
     expect(job()).toMatchObject({ state: 'downloading', status: state })
-    expect(job()?.progressPercent).toBe(state === 'processing' ? 0 : null)
+    const startPercent = state === 'processing' ? 0 : null
+    expect(job()?.progressPercent).toBe(startPercent)
     expect(await listedStatuses(service, ana.key)).toEqual([[state, state]])
     const ben = service.account('ben')
     const other = await ben.transcribe(speech(5))
@@ -160,6 +162,7 @@ steered.each(['pending', 'processing'])(
     expect(task.input.durationMs).toBe(5000)
     answer()
     while (job()?.state !== 'pending') await Bun.sleep(2)
+    expect(job()?.progressPercent).toBe(startPercent)
     expect(await listedStatuses(service, ana.key)).toEqual([[state, state]])
 
     engine.finish(task)
