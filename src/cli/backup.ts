@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { missingSecret } from '../accounts/signing-secret.ts'
 import { readSecret, secretPath } from '../base/seal.ts'
@@ -66,7 +66,7 @@ type NewFile = { path: string; fill: (draft: string) => void }
 
 /**
  * Creates files, and calls `fill` to write each of them. Only the owner may ever read them. No file appears at its path
- * before all files are written.
+ * before all files are written. If one cannot be placed, none stays.
  */
 function writePrivate(files: readonly NewFile[]): void {
   // The database is checked first, because the user gave its path.
@@ -86,7 +86,13 @@ function writePrivate(files: readonly NewFile[]): void {
     fill(draft.path)
     return { path, draft }
   })
-  for (const { path, draft } of written) if (!draft.place()) throw alreadyThere(path)
+  using placed = new DisposableStack()
+  for (const { path, draft } of written) {
+    if (!draft.place()) throw alreadyThere(path)
+    placed.defer(() => rmSync(path, { force: true }))
+  }
+  // All files stay.
+  placed.move()
 }
 
 function alreadyThere(path: string): Error {

@@ -1,7 +1,7 @@
 // Tests the server as a separate process, and its operator's commands.
 
 import { Database } from 'bun:sqlite'
-import { afterAll, afterEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
 import {
   existsSync,
   mkdirSync,
@@ -16,6 +16,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
+import { Draft } from '../../src/base/whole-file.ts'
 import { hostChecks } from '../../src/cli/doctor/host.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { findCommand, makeService } from '../support/command.ts'
@@ -435,6 +436,25 @@ test('a backup that fails for its key leaves no file, and can be repeated', asyn
   openSecrets(data)
   expect((await findCommand(data, 'backup', file)).code).toBe(0)
   expect(readdirSync(place).sort()).toEqual(['backup.db', 'backup.db.key'])
+})
+
+test('a backup whose FILE another process creates meanwhile leaves no FILE.key, and keeps the file', async () => {
+  const [data, place] = [makeService(join(folder, 'overtaken')), temporaryFolder()]
+  openSecrets(data)
+  const file = join(place, 'backup.db')
+  const placing = spyOn(Draft.prototype, 'place')
+  // FILE.key is placed first. Its `place` also creates FILE, as another process could.
+  placing.mockImplementationOnce(function (this: Draft) {
+    writeFileSync(file, 'of another process')
+    return this.place()
+  })
+  try {
+    const { code, err } = await findCommand(data, 'backup', file)
+    expect([code, err]).toEqual([1, `steno: ${file} exists already\n`])
+  } finally {
+    placing.mockRestore()
+  }
+  expect([readdirSync(place), readFileSync(file, 'utf8')]).toEqual([['backup.db'], 'of another process'])
 })
 
 test.each([
