@@ -283,8 +283,10 @@ export class Fleet implements Engine {
     entry.place = place
     stream.put(pool, entry.wasStarted ? 'again' : 'first', entry.jobId).then(
       sequence => {
-        entry.place = { pool, sequence }
-        if (earlier && earlier.pool !== pool) stream.remove(earlier.sequence).catch(() => {})
+        place.sequence = sequence
+        // Also removes this message, if a later call of `#place` has already chosen another pool for the job.
+        for (const each of [earlier, place])
+          if (each && each.pool !== entry.place?.pool) stream.remove(each.sequence).catch(() => {})
         this.#refused(null)
       },
       error => {

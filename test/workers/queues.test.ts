@@ -1,7 +1,7 @@
 // Tests that the server creates a missing stream or queue of JetStream (the message store of NATS) again. Also tests
 // that it removes unused queues, and what happens to waiting jobs.
 
-import { expect } from 'bun:test'
+import { expect, spyOn } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AckPolicy, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
@@ -172,6 +172,49 @@ natsTest(
     await until(async () => (await queued()).includes(other))
     await until(async () => (await queued()).length === 1)
     proxy.close()
+  },
+)
+
+natsTest(
+  'a job that moves before JetStream has confirmed its first message leaves no message in the old queue',
+  async () => {
+    // The order in which the confirmations of the two messages arrive.
+    const orders = [
+      [0, 1],
+      [1, 0],
+    ]
+    for (const order of orders) {
+      const cluster = `overlapped-${order.join('-')}`
+      const { fleet, hello, passGerman, queued } = await open(cluster)
+      await hello(['de'])
+      const put = JobStream.prototype.put
+      const confirmations: (() => void)[] = []
+      const held = spyOn(JobStream.prototype, 'put').mockImplementation(async function (
+        this: JobStream,
+        ...job
+      ) {
+        const sequence = await put.apply(this, job)
+        await new Promise<void>(resolve => confirmations.push(resolve))
+        return sequence
+      })
+      passGerman()
+      await until(() => confirmations.length === 1)
+      await hello(['de', 'en'], { session: 'y' }, 'gpu-2')
+      await hello(['de'], { ready: false })
+      fleet.sweep()
+      await until(() => confirmations.length === 2)
+      held.mockRestore()
+      const other = subjectsOf(cluster).job(poolOf(helloOf(['de', 'en'])), 'first', 'job')
+      expect(await queued()).toHaveLength(2)
+      for (const index of order) {
+        confirmations[index]!()
+        // The answer comes after all earlier messages of the server have reached NATS.
+        await hello(['de'], { ready: false })
+      }
+      await until(async () => (await queued()).join() === other)
+      fleet.ended('job')
+      await until(async () => (await queued()).length === 0)
+    }
   },
 )
 
