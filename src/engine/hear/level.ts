@@ -27,6 +27,10 @@ export function levelled(samples: Float32Array): Float32Array {
   return samples.map(sample => sample * gain)
 }
 
+/**
+ * Returns the level of the samples. If almost all frames are digital silence, only the other frames count. Otherwise
+ * quiet speech between long digital silence would not be amplified.
+ */
 function levelOf(samples: Float32Array): number {
   const levels = new Float32Array(Math.ceil(samples.length / frameSamples))
   for (const frame of levels.keys()) {
@@ -36,5 +40,10 @@ function levelOf(samples: Float32Array): number {
     for (let at = from; at < to; at++) energy += samples[at]! * samples[at]!
     levels[frame] = Math.sqrt(energy / (to - from))
   }
+  return withoutLouder(levels) || withoutLouder(levels.filter(level => level > 0))
+}
+
+/** Returns the highest level of a frame that is not one of the loudest frames (see `louder`), or 0 without frames. */
+function withoutLouder(levels: Float32Array): number {
   return levels.sort()[Math.floor((1 - louder) * (levels.length - 1))] ?? 0
 }
