@@ -48,7 +48,7 @@ export function listModels(dirOf: (id: string) => string): ModelListing[] {
  * model, whose weights are compact. `copy` is the folder for the compact copy, which need not exist.
  */
 function formOf(folder: string | null, copy: string): ModelListing['form'] {
-  if (folder === null || isCompact(copy)) return 'compact'
+  if (folder === null || isCompact(folder) || isCompact(copy)) return 'compact'
   return floatVariant(folder) === null ? null : 'float'
 }
 

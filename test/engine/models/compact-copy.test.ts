@@ -8,7 +8,7 @@ import { writeRandomModel } from '../../../scripts/bench/support/random-model.ts
 import { draftPath } from '../../../src/base/draft-names.ts'
 import { openModel } from '../../../src/engine/load.ts'
 import { withCompactCopy } from '../../../src/engine/models/compact-copy.ts'
-import { compactFolderOf } from '../../../src/engine/models/layout.ts'
+import { compactFolderOf, jsonFiles } from '../../../src/engine/models/layout.ts'
 import { listModels } from '../../../src/engine/models/listing.ts'
 import { removeModel } from '../../../src/engine/models/remove.ts'
 import { verifyModel } from '../../../src/engine/models/verify.ts'
@@ -125,6 +125,12 @@ test.skipIf(!pocket)(
     expect(readdirSync(dir)).toEqual([])
   },
 )
+
+test('a model folder with weights in the compact form is listed as compact', async () => {
+  const dir = temporaryFolder()
+  for (const name of [...jsonFiles, compactFile]) await Bun.write(join(dir, 'tiny', name), '{}')
+  expect(listModels(() => dir).find(({ id }) => id === 'tiny')?.form).toBe('compact')
+})
 
 const published = process.env.STENO_BENCH_PUBLISHED ?? null
 const builtIn = firstOf(`models/whisper-base/${compactFile}`)
