@@ -3,9 +3,11 @@
 // natural language. All transcripts belong to one account, which is the worst case.
 //
 // STENO_BENCH_SEARCH_DATA names a file with the path and the API key of a data folder. The first run creates the file
-// and the folder. Later runs use the same folder, because filling it takes minutes.
+// and the folder. Each run uses a copy of the folder, because filling it takes minutes.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Db } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
@@ -81,14 +83,14 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
+/** Returns a filled data folder. A kept folder is copied, because the benchmark deletes transcripts. */
 function preparedData(): Prepared {
-  const remove = () => {}
-  if (keptData && existsSync(keptData))
-    return { ...(JSON.parse(readFileSync(keptData, 'utf8')) as Omit<Prepared, 'remove'>), remove }
-  const data = prepareData(fill)
-  if (!keptData) return data
-  writeFileSync(keptData, JSON.stringify(data))
-  return { ...data, remove }
+  if (!keptData) return prepareData(fill)
+  if (!existsSync(keptData)) writeFileSync(keptData, JSON.stringify(prepareData(fill)))
+  const kept = JSON.parse(readFileSync(keptData, 'utf8')) as Omit<Prepared, 'remove'>
+  const dataDir = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  cpSync(kept.dataDir, dataDir, { recursive: true })
+  return { ...kept, dataDir, remove: () => rmSync(dataDir, { recursive: true }) }
 }
 
 function fill(db: Db, { accountId: id, keyId }: { accountId: string; keyId: string }): void {
