@@ -9,13 +9,24 @@ const machines = { 'linux-x64': 'x86_64', 'linux-arm64': 'aarch64' }
 /** The number of each processor type in the ELF header of a program or library. */
 const machineNumbers = { x86_64: 62, aarch64: 183 } as Record<string, number>
 
+/** The model folders, each with a pattern of its files. */
+const modelFiles = [
+  ['models/whisper-base', '*.json'],
+  ['models/whisper-base', '*.onnx'],
+  ['models/whisper-base', '*.safetensors'],
+  ['models/voice-encoder', '**/*.onnx'],
+  ['models/pocket/whisper-pocket', '**/*'],
+  ['models/pocket/pyannote-segmentation-pocket', '**/*'],
+  ['models/pocket/wespeaker-pocket', '**/*'],
+] as const
+
 export function isTarget(name: string): name is BuildTarget {
   return Object.hasOwn(machines, name)
 }
 
 /**
  * Returns the files that the built program must contain, as a map from the path in the program to the path on this
- * machine. Throws if a file that is listed by its full path is missing in the project folder.
+ * machine. Throws if a file is missing in the project folder, or if a model folder has no file of a pattern.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')
@@ -26,15 +37,17 @@ export function contentsOf(root: string, target: BuildTarget): Map<string, strin
     'node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx',
     'test/fixtures/speech/doctor.flac',
     'test/fixtures/speech/doctor.json',
-    ...new Bun.Glob('models/whisper-base/*.{json,onnx,safetensors}').scanSync(root),
-    ...new Bun.Glob('models/voice-encoder/**/*.onnx').scanSync(root),
-    ...new Bun.Glob(
-      'models/pocket/{whisper-pocket,pyannote-segmentation-pocket,wespeaker-pocket}/**/*',
-    ).scanSync(root),
+    ...modelFiles.flatMap(([folder, pattern]) => filesIn(root, folder, pattern)),
   ]
   for (const path of paths) if (!existsSync(join(root, path))) throw new Error(`${path} is missing`)
   const files = [...paths.map((path): [string, string] => [path, join(root, path)]), ...cppLibraries(target)]
   return new Map(files.toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+function filesIn(root: string, folder: string, pattern: string): string[] {
+  const files = [...new Bun.Glob(`${folder}/${pattern}`).scanSync(root)]
+  if (files.length === 0) throw new Error(`${folder} has no file ${pattern}: run git restore ${folder}`)
+  return files
 }
 
 /**
