@@ -136,7 +136,7 @@ function link(target: Target, libraries: string, program: Program): string {
   return outfile
 }
 
-/** Downloads the source archive of FFmpeg if it is missing, and unpacks it. Returns its folder. */
+/** Downloads the source archive of FFmpeg if it is missing, and unpacks it. Returns the folder of the source code. */
 async function unpackSource(): Promise<string> {
   const archive = process.env.STENO_FFMPEG_SOURCE ?? join(work, `ffmpeg-${source.version}.tar.xz`)
   const folder = join(work, `ffmpeg-${source.version}`)

@@ -106,7 +106,7 @@ function provenanceOf(programs: string[]) {
   }
 }
 
-/** Returns the changelog: the commits since the last tag, or all commits if there is no tag. */
+/** Returns the changelog: the commits since the last tag before HEAD, or all commits if there is no such tag. */
 function changes(): string {
   const { stdout } = Bun.spawnSync(['git', 'describe', '--tags', '--abbrev=0', 'HEAD^'], {
     cwd: root,

@@ -1,6 +1,6 @@
-// Counts the word errors of every clip with a reference text. Also checks the detected language and the word times.
-// Compares steno with transformers.js. transformers.js detects no language, so the benchmark passes the reference
-// language to it.
+// Counts the word errors of every clip with a reference text. Also shows the detected language and the accuracy of the
+// word times. Compares steno with transformers.js. transformers.js detects no language, so the benchmark passes the
+// reference language to it.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the small test model.
 // STENO_BENCH_SAY=1: prints every recognised text to stderr.
@@ -35,7 +35,8 @@ type Clip = { name: string; group: string; truth: Truth; path: string }
 /**
  * The result of one program for one clip. `of` counts the words of the reference text, and `errors` the word errors.
  * `paired` counts the correctly recognised words. `near` counts the paired words whose start and end are within 0.2 s
- * of the reference. For transformers.js, `paired` and `near` are 0. `language` is null if steno recognised no text.
+ * of the reference. `language` is null if steno recognised no text. For transformers.js, `paired` and `near` are 0, and
+ * `language` is the reference language.
  */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 

@@ -74,7 +74,7 @@ function requestsOf({ key }: Prepared, { read, failed }: Stored, port: number): 
   }
 }
 
-/** Selects 200 job ids that are evenly spread over the list. */
+/** Selects 200 job ids that are evenly spread over the list. The ids of a shorter list repeat. */
 function spread(ids: string[]): string[] {
   return Array.from({ length: 200 }, (_, at) => ids[Math.floor((at / 200) * ids.length)]!)
 }
@@ -134,7 +134,7 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
       if (!isInSample) continue
       if (failed) stored.failed.push(id)
       else {
-        // Only the jobs that the benchmark may read have a transcript: a million transcripts would fill the disk.
+        // Only the completed jobs of the sample have a transcript: a million transcripts would fill the disk.
         stored.read.push(id)
         storeTranscript(db, { id, seq: count + 1 }, transcript())
       }

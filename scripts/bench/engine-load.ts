@@ -11,7 +11,9 @@ export const bench = { name: 'API at 200 requests a second while the engine work
 
 const perSecond = 200
 const seconds = 15
-/** The number of jobs of ten minutes each. They keep the engine busy until the end of the measurement. */
+/**
+ * The number of jobs. Each has ten minutes of sound, and they keep the engine busy until the end of the measurement.
+ */
 const jobs = 12
 
 async function run(): Promise<string[][]> {

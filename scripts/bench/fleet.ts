@@ -30,7 +30,9 @@ const jobs = Number(process.env.STENO_BENCH_JOBS ?? 500)
 const speed = Number(process.env.STENO_BENCH_SPEED ?? 400)
 const accounts = 100
 const workersPerProcess = 100
-/** After every further 20 % of the jobs, a process with workers is killed and started again. */
+/**
+ * Each time this share of the jobs has ended, except at the end, a process with workers is killed and started again.
+ */
 const killEveryShare = 0.2
 const faultShare = 0.01
 const random = seeded(7)
@@ -139,7 +141,7 @@ class Fleet {
   }
 }
 
-/** Waits until all jobs have ended, and reads the state of the server every second. */
+/** Waits until all jobs have ended. Measures the server every second. Sometimes kills a process with workers. */
 async function watch(
   data: Prepared,
   server: Ready,

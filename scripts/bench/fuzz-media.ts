@@ -20,8 +20,8 @@ async function run(): Promise<string[][]> {
       return [ending, `${those.length}`, ending === 'PROCESSING_ERROR' ? namesOf(those) : '']
     })
     const slow = outcomes.filter(({ isTooSlow }) => isTooSlow)
-    // The job is charged for `durationMs`, but the decoded sound has the length `decodedMs`. The two may differ by up
-    // to 50 ms.
+    // A job is charged for `durationMs`, but the decoded sound has the length `decodedMs`. The two may differ by up to
+    // 50 ms.
     const unlike = outcomes.filter(
       ({ ended, durationMs, decodedMs }) => ended === 'decoded' && Math.abs(durationMs - decodedMs) > 50,
     )

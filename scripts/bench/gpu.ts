@@ -2,7 +2,7 @@
 // `steno runtime pull cuda` installs the necessary library. The times are wall times: nothing else may use the GPU.
 //
 // STENO_BENCH_PYTHON: a Python with torch and transformers, to measure Hugging Face transformers too.
-// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The texts of its own graphs on the CPU
+// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The tokens of its own graphs on the CPU
 // are then compared with those of steno's graphs on the GPU.
 // STENO_BENCH_SIZES: the models to measure, such as `base,turbo`.
 // STENO_BENCH_DEVICE=cpu: runs steno on the CPU, to try the benchmark itself.

@@ -161,7 +161,10 @@ async function resumable(server: BenchServer, path: string, kills: number): Prom
   return upload.url?.split('/').at(-1) ?? ''
 }
 
-/** Writes a file of random blocks. All blocks differ: a block at a wrong place is noticed. */
+/**
+ * Writes a file of one random block, repeated. The first number of each block is its index: a block at a wrong place is
+ * noticed.
+ */
 async function writeNoise(path: string): Promise<void> {
   const random = seeded(1)
   const block = Uint32Array.from({ length: blockBytes / 4 }, () => random.below(2 ** 32))

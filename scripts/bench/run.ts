@@ -61,7 +61,10 @@ async function runAlone(name: string): Promise<string[][]> {
   }
 }
 
-/** Writes the results into bench.md. If benchmarks were named, only their sections change. */
+/**
+ * Writes the results into bench.md. If benchmarks were named, only their sections change. Otherwise, also draws
+ * speed.svg.
+ */
 async function writeDocs(folder: string): Promise<void> {
   const file = join(folder, 'bench.md')
   const today = new Date().toISOString().slice(0, 10)

@@ -188,7 +188,9 @@ function shown(times: number[]): string[] {
   return [at(0.5), at(0.95), at(1)]
 }
 
-/** Returns a transcript with about `words` words, in utterances of 8 to 21 words. The words have no times. */
+/**
+ * Returns a transcript with about `words` words, in utterances of 8 to 21 words. The lists of single words are empty.
+ */
 function spoken(words: number): Transcript {
   const utterances: Transcript['utterances'] = []
   for (let count = 0; count < words; ) {

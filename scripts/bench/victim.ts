@@ -1,7 +1,7 @@
 // One account attacks a server to delay the jobs of other accounts. Measures the time of another account's job with and
-// without the attack, from its first request to its last webhook. One attack needs a name server that never answers,
-// and thus root: the server must have an /etc/resolv.conf of its own. STENO_BENCH_ATTACK=TEXT runs only the attacks
-// whose names contain the text.
+// without the attack, from its first request to its last webhook. One attack needs a name server that never answers.
+// Only root can start it, and give the steno server an /etc/resolv.conf that names it. STENO_BENCH_ATTACK=TEXT runs
+// only the attacks whose names contain the text.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -141,7 +141,7 @@ async function measure(
 }
 
 /**
- * Returns a command that starts a server with its own /etc/resolv.conf, which names only the name server of
+ * Returns a command that starts a steno server with its own /etc/resolv.conf, which names only the name server of
  * `startNames`.
  */
 function withNames(folder: string): string[] {

@@ -87,8 +87,8 @@ export function forgetAccount(db: Db, id: string): void {
 }
 
 /**
- * Throws an ApiError if the account is deleted. A request from before the deletion may still run. Each function that
- * adds something to an account therefore calls this function in its transaction.
+ * Throws an ApiError if the account is deleted. A request from before the deletion may still run. Each function by
+ * which a request adds something to an account therefore calls this function in its transaction.
  */
 export function requireNotDeleted(db: Db, id: string): void {
   if (db.find('select 1 from accounts where id = $id and deleted_at is not null', { id }))

@@ -12,8 +12,9 @@ const domain = /^[\p{L}\p{N}\p{M}.-]+$/u
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /**
- * Returns the address without spaces at its ends and with its domain in lower-case ASCII. Returns null for an invalid
- * address. The part before the @ keeps its case, because a mail server may distinguish upper and lower case.
+ * Returns the address in normalised Unicode (NFC), without spaces at its ends and with its domain in lower-case ASCII.
+ * Returns null for an invalid address. The part before the @ keeps its case, because a mail server may distinguish
+ * upper and lower case.
  */
 export function normalEmail(text: string): string | null {
   const [mailbox = '', host = '', ...more] = text.trim().normalize('NFC').split('@')

@@ -87,7 +87,7 @@ export function markVoicesUsed(db: Db, accountId: string, names: readonly string
     })
 }
 
-/** Deletes the voices whose last use or enrolment was at least `keptMs` ago. */
+/** Deletes the voices whose last use was at least `keptMs` ago. The enrolment counts as a use. */
 export function purgeVoices(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from voices where used_at <= $before', { before: db.now() - keptMs })
 }

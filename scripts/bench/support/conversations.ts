@@ -27,7 +27,7 @@ export type Conversation = { samples: Float32Array; truth: Segment[] }
 const rate = 16_000
 /** The number of samples in a frame. The energy is computed for each frame. */
 const hop = 160
-/** The root mean square to which each utterance is scaled. Samples are from -1 to 1. */
+/** The root mean square to which the speech of each utterance is scaled. Samples are from -1 to 1. */
 const level = 0.07
 
 /** Returns a conversation of the given voices. The same seed always gives the same conversation. */
@@ -63,8 +63,8 @@ export function converse(
 }
 
 /**
- * Returns an utterance without the silence at its ends, scaled to the root mean square `level`. A long utterance is cut
- * at its first pause after 3 + 6 × `share` seconds. `share` is from 0 to 1.
+ * Returns an utterance without the silence at its ends. Its speech is scaled to the root mean square `level`. A long
+ * utterance is cut at its first pause after 3 + 6 × `share` seconds. `share` is from 0 to 1.
  */
 function turnOf(utterance: Float32Array, share: number): Float32Array {
   const spans = speechOf(utterance)

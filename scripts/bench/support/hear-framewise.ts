@@ -1,5 +1,5 @@
-// A child process of the benchmarks: transcribes each file as one window with a CTC or TDT model. Several windows are
-// decoded in one batch, as in a job. Prints the words of each file as a line of JSON.
+// A child process of the benchmarks: transcribes the first 30 s of each file as one window with a CTC or TDT model.
+// Several windows are decoded in one batch, as in a job. Prints the words of each file as a line of JSON.
 
 import { openCtc } from '../../../src/engine/framewise/ctc.ts'
 import { openTdt } from '../../../src/engine/framewise/tdt.ts'

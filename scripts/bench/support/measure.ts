@@ -33,8 +33,9 @@ export async function measure(
 }
 
 /**
- * Returns the resident memory of a process and its descendants, in bytes. An ended process counts as 0. A process with
- * the command line of its parent (`parent`) counts as 0 too: it was just forked, and its memory is that of the parent.
+ * Returns the resident memory of a process and its descendants, in bytes. An ended process counts as 0. A process also
+ * counts as 0 if its command line equals `parent`, that of its parent process: it was just forked, and its memory is
+ * that of the parent.
  */
 function treeBytes(pid: number, parent = ''): number {
   try {

@@ -40,8 +40,8 @@ function decoderLayersOf({ layers, decoderLayers = layers }: Size): number {
 }
 
 /**
- * Writes a model with the dimensions `size`. Its settings and its tokenizer are copied from the model folder `like`.
- * `int8` selects 8-bit weights.
+ * Writes a model with the dimensions `size`. Its other settings and its tokenizer are copied from the model folder
+ * `like`. `int8` selects 8-bit weights.
  */
 export async function writeRandomModel(
   folder: string,

@@ -15,7 +15,7 @@ export type Call = {
 /** Returns the name of the file for the response: the end of the path. */
 const fileOf = (url: string) => url.slice(url.lastIndexOf('/') + 1)
 
-/** The letter that is added to `curl -s` for a kind of response. */
+/** The letter, if any, that is added to `curl -s` for a kind of response. */
 const curlFlags: Record<Call['result'], string> = { text: '', stream: 'N', file: '', headers: 'i' }
 
 export function curl({ method, url, headers, body, result }: Call): string {

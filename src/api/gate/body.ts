@@ -69,8 +69,9 @@ const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
  * Simplifies the value of a field before Elysia validates it:
- * - Each object becomes `{}`. Otherwise, Elysia would need seconds to report 15,000 invalid nested objects.
- * - In a field of `nestedFields`, an object keeps its properties, and only an object inside it becomes `{}`.
+ * - Each object, and each list inside a list, becomes `{}`. Otherwise, Elysia would need seconds to report 15,000
+ *   invalid nested objects.
+ * - In a field of `nestedFields`, an object keeps its properties, and only an object or a list inside it becomes `{}`.
  * - A very long list or object is cut. It is still too long, and the validation refuses it.
  */
 function simplified(name: string, value: unknown): unknown {

@@ -21,7 +21,7 @@ export function callerIp(peer: string, forwardedFor: string | null, trustProxy: 
   return caller
 }
 
-/** Removes the port that some proxies add: `192.0.2.1:5123` or `[2001:db8::1]:5123`. */
+/** Removes the port that some proxies add, and the brackets: `192.0.2.1:5123` or `[2001:db8::1]:5123`. */
 function withoutPort(hop: string): string {
   return hop.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')
 }

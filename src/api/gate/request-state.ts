@@ -9,7 +9,7 @@ export type RequestState = {
   ip: string
   /** The name under which the rate limits count the requests: the IP address, or the /64 network for IPv6. */
   network: string
-  /** True if the request was counted in the quota of its IP address, or if rate limits are off. */
+  /** True if the request passed the check of the quota of its IP address. */
   isCounted: boolean
   /** The caller of the request. Null before the credential is checked, and for a route without a credential. */
   caller: Caller | null

@@ -22,7 +22,7 @@ const parameters: Record<'json' | ExportFormat, Parameter[]> = {
   text: [...textParameters, 'include_timestamps'],
 }
 
-/** Removes the query parameters that the requested format does not use. They are then not validated. */
+/** Removes the export parameters that the requested format does not use. They are then not validated. */
 export function dropUnused(query: Record<string, unknown>): void {
   const format = query.format ?? 'json'
   const used = Object.entries(parameters).find(([name]) => name === format)?.[1]
