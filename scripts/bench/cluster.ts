@@ -4,8 +4,8 @@
 // x-vectors of one voice.
 //
 // The row `oracle` shows a clustering without errors: each embedding gets the speaker of the segment that overlaps its
-// span most. The errors of this row have other causes, such as overlapping speech. The 0.25 s around each start and end
-// of a reference segment (the collar) are not scored.
+// span most. The remaining errors of this row have other causes, such as overlapping speech. The 0.25 s around each
+// start and end of a reference segment (the collar) are not scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx-voices.ts'

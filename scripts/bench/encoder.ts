@@ -1,5 +1,5 @@
-// Compares the embeddings of the built-in voice encoder with those of Resemblyzer, on utterances of LibriSpeech in
-// ../shared. STENO_BENCH_PYTHON: a Python with resemblyzer.
+// Compares the embeddings of the built-in voice encoder with those of the Python library Resemblyzer, on utterances of
+// LibriSpeech in ../shared. STENO_BENCH_PYTHON: a Python with resemblyzer.
 
 import { basename, join } from 'node:path'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'

@@ -1,6 +1,6 @@
 // Measures the cost of one window (at most 30 s of sound) in Whisper models of real sizes. The weights are random. Also
-// measures ONNX Runtime alone, the npm package onnxruntime-node, and diarization. STENO_BENCH_SIZES: the model sizes,
-// such as `tiny,base`.
+// measures the time inside ONNX Runtime, the npm package onnxruntime-node, and diarization. STENO_BENCH_SIZES: the
+// model sizes, such as `tiny,base`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
-// Compares steno's CTC and TDT decoding with sherpa-onnx and onnx-asr: the text, the word times and the CPU time. All
-// programs use the same models with random weights. Texts are compared on small models, and CPU times on models of the
-// published sizes.
+// Compares steno with sherpa-onnx and onnx-asr on CTC and TDT models (two kinds of speech models): the text, the word
+// times and the CPU time. All programs use the same models with random weights. Texts are compared on small models, and
+// CPU times on models of the published sizes.
 //
 // STENO_BENCH_PYTHON: a Python with onnx, onnxruntime, onnx-asr, sherpa-onnx and soundfile.
 

@@ -1,5 +1,5 @@
-// Counts what one step of the decoder needs on a GPU: bytes on the PCIe bus, kernels, and bytes read from GPU memory.
-// The operations in the graphs are counted and not run, so no GPU is needed.
+// Counts what one step of the decoder needs on a GPU: bytes on the PCIe bus, kernels (functions on the GPU), and bytes
+// read from GPU memory. The operations in the graphs are counted and not run, so no GPU is needed.
 //
 // STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also compares the
 // tokens of the model's own graphs and of steno's graphs for GPUs. Both graphs run on the CPU.

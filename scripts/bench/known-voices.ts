@@ -1,6 +1,7 @@
-// Measures the recognition of known voices. Two voice prints count as one person if their similarity reaches a
-// threshold. A missed pair is from one reader and does not count as one person. A wrong pair is from two readers and
-// counts as one person. The table shows the shares of missed and wrong pairs for each threshold.
+// Measures the recognition of known voices. A voice print is a vector that stands for a voice. Two voice prints count
+// as one person if their similarity reaches a threshold. A missed pair is from one reader and does not count as one
+// person. A wrong pair is from two readers and counts as one person. The table shows the shares of missed and wrong
+// pairs for each threshold.
 //
 // The readers are five people in LibriSpeech test-other in ../shared. The built-in voice encoder was not trained on
 // their recordings. In the rows `chosen on three readers`, the remaining two readers test the threshold.

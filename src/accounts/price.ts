@@ -18,7 +18,7 @@ export function centsOf(units: number): number {
 
 /**
  * Converts an amount in dollars to cents: `7.5` becomes 750. Returns null unless the text is one to nine digits,
- * optionally with a point and one or two digits.
+ * optionally followed by a point and one or two digits.
  */
 export function parseDollars(text: string): number | null {
   const [, dollars, cents = ''] = /^(\d{1,9})(?:\.(\d{1,2}))?$/.exec(text) ?? []

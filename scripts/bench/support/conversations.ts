@@ -90,9 +90,9 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 const lowest = 150
 
 /**
- * Returns the spans of speech in seconds. A frame of speech is more than 9 dB above the background and less than 32 dB
- * below the loud parts. A frame less than 12 dB below the loud parts is always speech. Then speech of less than 60 ms
- * between two gaps becomes a gap. After that, a gap of less than 250 ms between two spans becomes speech.
+ * Returns the spans of speech in seconds. A frame (10 ms) of speech is more than 9 dB above the background and less
+ * than 32 dB below the loud parts. A frame less than 12 dB below the loud parts is always speech. Then speech of less
+ * than 60 ms between two gaps becomes a gap. After that, a gap of less than 250 ms between two spans becomes speech.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const rumble = lowPass(samples, lowest)

@@ -1,6 +1,6 @@
-// Computes the cost of one decoding step with steno's graphs for GPUs: bytes on the PCIe bus, graph nodes, kernels, and
-// bytes read from GPU memory. For comparison, also computes the bytes on the bus for the published ONNX graphs. The
-// graphs have no weights, because only the shapes of the weights count.
+// Computes the cost of one decoding step with steno's graphs for GPUs: bytes on the PCIe bus, graph nodes, kernels
+// (functions on the GPU), and bytes read from GPU memory. For comparison, also computes the bytes on the bus for the
+// published ONNX graphs. The graphs have no weights, because only the shapes of the weights count.
 
 import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
 import type { FloatSize } from '../../../src/engine/network/float-size.ts'

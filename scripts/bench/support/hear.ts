@@ -27,7 +27,10 @@ export type HearOrder = {
 export type Heard = {
   wallMs: number
   cpuMs: number
-  /** The times of the encoder and the decoder inside ONNX Runtime. Both are 0 for a model in the compact form. */
+  /**
+   * The times of the encoder and the decoder inside ONNX Runtime. Both are 0 for a model in the compact form (8-bit
+   * weights of steno).
+   */
   bareWallMs: number
   bareCpuMs: number
   peakBytes: number
@@ -91,7 +94,8 @@ function clock() {
 
 /**
  * Measures the time of all runs of the encoder and the decoder. In published weights, only the encoder has the first
- * input `input_features`, and only the decoder has `input_ids`. For a model in the compact form, both times are 0.
+ * input `input_features`, and only the decoder has `input_ids`. For a model in the compact form (8-bit weights of
+ * steno), both times are 0.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

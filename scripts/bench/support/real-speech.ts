@@ -1,5 +1,5 @@
 // Real speech with a known text: 50 utterances of LibriSpeech test-other. They are written as one file for each
-// utterance, and as one file with digital silence between the utterances.
+// utterance, and as one file with digital silence (samples of 0) between the utterances.
 
 import { basename, join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'

@@ -9,7 +9,7 @@ import { listedJob } from './job-json.ts'
 /** The maximum number of utterances that are written to the stream before the client reads again. */
 const eventsAtOnce = 100
 
-/** The events of a job that were not sent to one client yet. */
+/** The events of a job that one client has not got yet. */
 export class Events {
   readonly #live: Following['live']
   #utterancesSent: number
@@ -20,7 +20,7 @@ export class Events {
     this.#utterancesSent = utterancesSent
   }
 
-  /** True if the final state of the job was sent, which comes after all utterances. */
+  /** True if the final state of the job was sent: it is the last event. */
   get areAllSent(): boolean {
     return this.#jobSent !== null && isTerminal(this.#jobSent.state)
   }
