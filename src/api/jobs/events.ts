@@ -19,7 +19,7 @@ export const events = (service: Service) => {
       const job = findOwnJob(service.db, caller.accountId, id)
       if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
       const giveBack = streams.take(caller.countedAs)
-      // The stream can be silent for longer than the idle timeout.
+      // The stream can be silent for longer than a short idle timeout (STENO_REQUEST_IDLE).
       const resumeTimeout = pauseIdleTimeout(service.config, server, request)
       const onEnd = () => {
         giveBack()
