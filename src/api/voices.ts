@@ -31,7 +31,8 @@ export const voices = (service: Service) =>
       '/voices',
       async ({ request, server, caller: { accountId }, body }) => {
         requireNewName(service.db, accountId, body.name)
-        // Bun's idle timeout could close the connection, because this request may wait for other voice prints.
+        // Bun's idle timeout could close the connection, because this request may wait until other voice prints are
+        // made.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         const print = await printFor(service, accountId, body, request.signal).finally(resumeTimeout)
         return voiceJson(enrolVoice(service.db, service.secrets, accountId, { name: body.name, ...print }))

@@ -85,8 +85,8 @@ export function hasSameCache(folder: string): boolean {
 }
 
 /**
- * Returns the environment variables with which an engine process finds the unpacked files and the CUDA provider. The
- * engine process inherits no variable whose name begins with `STENO_`.
+ * Returns the environment variables with which an engine process finds the unpacked files and the CUDA provider (a
+ * library for GPUs). The engine process inherits no variable whose name begins with `STENO_`.
  */
 export function nativeEnvironment(): Record<string, string> {
   const cache = findCacheDir()
@@ -108,7 +108,10 @@ export function unpackHere(): void {
   if (carried !== null) unpack(nativeHome(), carried)
 }
 
-/** Returns the folder into which the program unpacks its embedded files. The CUDA provider is also downloaded there. */
+/**
+ * Returns the folder into which the program unpacks its embedded files. The CUDA provider (a library for GPUs) is also
+ * downloaded there.
+ */
 export function nativeHome(): string {
   return process.env[folderVariable] ?? join(cacheDir(), 'native')
 }

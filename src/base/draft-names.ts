@@ -17,7 +17,7 @@ export function isDraft(name: string): boolean {
 }
 
 /**
- * Removes the drafts in a folder that killed processes have left behind. A draft that was changed in the last
+ * Removes the drafts that killed processes have left behind in a folder. A draft that was changed in the last
  * `draftKeptMs` milliseconds stays, because a process may still write to it.
  */
 export function removeOldDrafts(folder: string): void {

@@ -20,8 +20,8 @@ export function neededLibraries(path: string): string[] {
     const at = dynamic.from + index * dynamicEntryBytes
     return { tag: file.readBigInt64LE(at), value: unsigned64(file, at + 8) }
   })
-  // The dynamic section gives the address of the string table in memory. The segment with this address gives the
-  // table's position in the file.
+  // The dynamic section gives the address of the string table in memory. The segment that contains this address gives
+  // the table's position in the file.
   const address = entries.find(({ tag }) => tag === stringTableTag)?.value ?? 0
   const holder = segments.find(
     segment =>

@@ -3,8 +3,8 @@
 import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 
 /**
- * The files of the C library. Since version 2.34, libc.so.6 has all functions that steno calls. Before, `dlopen` and
- * `dlsym` are in libdl.so.2, and semaphores in libpthread.so.0.
+ * The files of the C library. Since version 2.34, libc.so.6 has all functions that steno calls. In older versions,
+ * `dlopen` and `dlsym` are in libdl.so.2, and semaphores in libpthread.so.0.
  */
 const libcFiles = ['libc.so.6', 'libdl.so.2', 'libpthread.so.0']
 

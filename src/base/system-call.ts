@@ -20,7 +20,10 @@ const numbers = {
 
 let library: ReturnType<typeof open> | undefined
 
-/** Throws an error, whose message says what to change, if this process cannot make system calls. */
+/**
+ * Throws an error, whose message says what to change, if this process cannot make Linux system calls. Does nothing on
+ * another system.
+ */
 export function requireSystemCalls(): void {
   if (process.platform === 'linux') library ??= open()
 }

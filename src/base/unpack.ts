@@ -57,7 +57,7 @@ function write(folder: string, files: Files): void {
 
 /**
  * Removes the folders beside `folder` with the files of other program versions. The names of these folders are hashes.
- * The folder of the CUDA provider, which has another name, stays.
+ * The folder of the CUDA provider (a library for GPUs), which has another name, stays.
  */
 function removeOtherVersions(folder: string): void {
   const [home, hash] = [dirname(folder), basename(folder)]

@@ -17,7 +17,7 @@ export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
   process.on('unhandledRejection', endByFault)
 }
 
-/** Prints lines. Ignores a failed write, because stdout may be a file on a full disk. */
+/** Prints lines. Only logs a failed write, because stdout may be a file on a full disk. */
 export function tell(...lines: string[]): void {
   try {
     say(...lines)

@@ -5,9 +5,9 @@ import { limits } from '../limits.ts'
 
 /**
  * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A later SIGINT or SIGTERM ends the process with `exitCode`. A
- * signal at almost the same time has no effect, because timeout(1) and npm send it twice. A second SIGHUP has no
- * effect, because a closed terminal may send two. A SIGHUP that nohup ignores stays ignored. Returns a function that
- * removes the handlers.
+ * second signal at almost the same time has no effect, because timeout(1) and npm send each signal twice. A second
+ * SIGHUP has no effect, because a closed terminal may send two. A SIGHUP that nohup ignores stays ignored. Returns a
+ * function that removes the handlers.
  */
 export function handleStopSignals(stop: () => void, exitCode: number): () => void {
   const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']

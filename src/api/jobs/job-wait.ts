@@ -29,7 +29,7 @@ export async function findAwaited(
   const find = () => findOwnJob(service.db, caller.accountId, id)
   const awaited = seconds ? find() : null
   if (seconds && awaited) {
-    // Bun's idle timeout would close the connection, because no bytes are sent during the wait.
+    // Bun's idle timeout could close the connection, because no bytes are sent during the wait.
     const resumeTimeout = pauseIdleTimeout(service.config, server, request)
     await service.live.ended(awaited, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
     resumeTimeout()

@@ -80,7 +80,7 @@ function callsChangingTool(message: unknown): boolean {
 
 type Asked = { request: Request; caller: Caller; message: unknown }
 
-/** Answers a message from an assistant. A server without assistants never loads the MCP library. */
+/** Answers a message from an assistant. The first message loads the MCP library. */
 async function answerMessage(service: Service, asked: Asked): Promise<Response> {
   const { answer } = await import('./server.ts')
   return answer(service, asked)

@@ -1,4 +1,4 @@
-// The tools that search and list transcriptions.
+// The MCP tools that search and list transcriptions.
 
 import { Type } from '@sinclair/typebox'
 import { oneOf } from '../../base/schema.ts'

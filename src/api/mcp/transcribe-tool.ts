@@ -1,4 +1,4 @@
-// The tool that transcribes the recording at a web address.
+// The MCP tool that transcribes the recording at a web address.
 
 import { Type } from '@sinclair/typebox'
 import { text } from '../../base/schema.ts'

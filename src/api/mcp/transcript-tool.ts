@@ -1,4 +1,4 @@
-// The tool that reads a transcript.
+// The MCP tool that reads a transcript.
 
 import { Type } from '@sinclair/typebox'
 import { oneOf } from '../../base/schema.ts'

@@ -1,4 +1,5 @@
-// The registration of clients (RFC 7591). All clients are public clients: a client has no secret and uses PKCE.
+// The registration of clients (RFC 7591). All clients are public clients: a client has no secret and proves itself with
+// PKCE.
 
 import { createClient, isRedirectUri } from '../../accounts/client.ts'
 import { scopes } from '../../accounts/scope.ts'

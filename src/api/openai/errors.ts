@@ -1,5 +1,5 @@
 // The errors of the endpoints with OpenAI's protocol, with OpenAI's statuses, types and codes. An error that OpenAI
-// does not have gets a code of steno, such as `audio_too_long`.
+// does not have may get a code of steno, such as `audio_too_long`.
 
 import { ApiError, type RequestErrorCode, requestErrors } from '../../errors.ts'
 import type { JobError } from '../../jobs/events.ts'

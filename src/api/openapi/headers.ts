@@ -42,8 +42,8 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
 }
 
 /**
- * The special headers of error responses, by HTTP status. The key is an error code if only this error has the header,
- * and other errors have the same status.
+ * The special headers of error responses, by HTTP status. A key is an error code if other errors with the same status
+ * lack the header.
  */
 export const errorHeaders: Record<number | string, string[]> = {
   401: ['WWW-Authenticate'],

@@ -28,7 +28,10 @@ export function readBodyLength(headers: Headers): number {
   return Number(headers.get('content-length') ?? 0)
 }
 
-/** Throws unless the Content-Type is that of tus for file bytes. Also throws if there is a Content-Encoding. */
+/**
+ * Throws unless the Content-Type is that of tus for file bytes. Also throws for a Content-Encoding other than
+ * `identity`.
+ */
 export function requireBytesType(headers: Headers): void {
   if (headers.get('content-type')?.trim().toLowerCase() !== bytesType)
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the bytes with Content-Type: ${bytesType}.`)

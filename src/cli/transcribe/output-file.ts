@@ -8,7 +8,7 @@ import { causeOf } from '../unwritable.ts'
 import { fitName } from './output-names.ts'
 
 /**
- * Writes a file atomically: the name appears only when the content is complete. If the file exists and `overwrite` is
+ * Writes a file atomically: a reader never sees only a part of the content. If the file exists and `overwrite` is
  * false, returns false and changes nothing.
  */
 export function writeOutput(path: string, text: string, { overwrite }: { overwrite: boolean }): boolean {

@@ -41,7 +41,7 @@ export type Work = {
 
 /**
  * The message of an interruption after which no text is written. Either there is no text yet, or the terminal already
- * shows it, or the only format is RTTM.
+ * shows it, or the only format is RTTM (speaker turns).
  */
 export const noTextKept = 'interrupted'
 
@@ -99,8 +99,9 @@ export class Results {
   }
 
   /**
-   * Writes the utterances recognised before the interruption, to stdout or to files such as `talk.partial.txt`. RTTM is
-   * not written, because speakers are known only at the end. Returns the error that ends the command.
+   * Writes the utterances recognised before the interruption, to stdout or to files such as `talk.partial.txt`. RTTM
+   * (speaker turns) is not written, because speakers are known only at the end. Returns the error that ends the
+   * command.
    */
   interruption(work: Work): Interrupted {
     const { source, outputs, utterances, language } = work

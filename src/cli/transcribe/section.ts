@@ -13,7 +13,7 @@ export type Part = Pick<TranscribeInput, 'durationMs' | 'section'>
 
 /**
  * Returns the part of a recording that --from and --to select. `durationMs` is the duration of the whole recording.
- * Throws if the recording ends before the part begins.
+ * Throws if the part begins at or after the end of the recording.
  */
 export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   if (fromMs >= durationMs) {
