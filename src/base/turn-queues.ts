@@ -20,8 +20,8 @@ export class Queues {
   }
 
   /**
-   * Removes and returns the next work of the first key that `mayTake` accepts. If this key has more work, it moves to
-   * the end. Returns null if `mayTake` accepts no waiting key.
+   * Removes and returns the next work of the first key that `mayTake` accepts. If this key has more work, the key moves
+   * to the end. Returns null if `mayTake` accepts no waiting key.
    */
   takeNext(mayTake: (key: string) => boolean): { key: string; go: () => void } | null {
     for (const [key, queue] of this.#queues) {

@@ -69,7 +69,7 @@ type NewFile = { path: string; fill: (draft: string) => void }
  * before all files are written. If one cannot be placed, none stays.
  */
 function writePrivate(files: readonly NewFile[]): void {
-  // The database is checked first, because the user gave its path.
+  // The database, the last of `files`, is checked first, because the user gave its path.
   for (const { path } of files.toReversed()) {
     const folder = dirname(path)
     if (!existsSync(folder)) throw new Error(`there is no folder ${folder} for the backup: create it first`)
@@ -91,7 +91,7 @@ function writePrivate(files: readonly NewFile[]): void {
     if (!draft.place()) throw alreadyThere(path)
     placed.defer(() => rmSync(path, { force: true }))
   }
-  // All files stay.
+  // All files are placed, so the end of the block must remove none.
   placed.move()
 }
 

@@ -35,7 +35,7 @@ export const upgrade = command({
 
     const here = process.execPath
     const unsigned = values.unsigned === true
-    // Most reasons for a refusal are found before the file is copied, because the copy has 230 MB.
+    // Some reasons for a refusal are found before the file is copied, because the copy has 230 MB.
     refuse(from, missingProblem(from, unsigned))
     if (isSame(from, here)) {
       say(`${from} is this program already; nothing was changed`)

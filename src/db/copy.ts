@@ -1,5 +1,5 @@
-// Copies of the database. FILE is the copied database. FILE.key is the copied secret of the data folder, which decrypts
-// some columns.
+// Copies of the database. A copy has two files: FILE is the database. FILE.key is the secret of the data folder, which
+// decrypts some columns.
 
 import { Database } from 'bun:sqlite'
 import { chmodSync, copyFileSync, existsSync, rmSync } from 'node:fs'
@@ -131,7 +131,7 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
 
 /** Throws if a file of the copy is missing, or if the data folder already has a database or a secret. */
 export function requireFree(files: readonly { from: string; to: string }[], dataDir: string): void {
-  // The database is checked first, because the user gave its path.
+  // The database, the last of `files`, is checked first, because the user gave its path.
   for (const { from } of files.toReversed())
     if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
   requireNoDatabase(dataDir)

@@ -6,7 +6,7 @@ import type { JobErrorCode, RequestErrorCode } from '../../errors.ts'
 export type Facts = {
   status: number
   type: 'invalid_request_error' | 'insufficient_quota' | 'request_forbidden' | 'requests' | 'server_error'
-  /** The code of the error in the response: OpenAI's code, or steno's own code such as `audio_too_long`. Null if none. */
+  /** The error's code in the response: OpenAI's, or steno's own such as `audio_too_long`. Null if it has no code. */
   reason: string | null
   /** The field of the form that caused the error. Null if no field caused the error. */
   param: string | null

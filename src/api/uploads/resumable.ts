@@ -10,7 +10,7 @@ import { resumableUpload, stateHeaders } from './resumable-upload.ts'
 import { tusExtensions, tusVersion } from './tus.ts'
 import { createResumable, path } from './tus-requests.ts'
 
-/** The errors of a request that creates a resumable upload, in addition to the errors that `gate` adds. */
+/** The errors of a request that creates a resumable upload, in addition to the errors of the checks in `gate`. */
 const creationErrors: RequestErrorCode[] = [
   'INVALID_REQUEST',
   'INVALID_FILENAME',

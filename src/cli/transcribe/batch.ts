@@ -261,5 +261,5 @@ async function forAll(
   throw new Interrupted(places.join('\n') || noTextKept)
 }
 
-/** The error that no engine can be started. It ends the command, because all other recordings would fail too. */
+/** The error if no engine can be started. This error ends the command, because all other recordings would fail too. */
 class EngineFailed extends Error {}
