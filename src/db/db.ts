@@ -35,7 +35,7 @@ export type Db = {
   /**
    * Moves the write-ahead log into the database file and empties the log, so that no deleted text remains on the disk.
    * The log cannot be emptied while another process reads the database. `waitMs` is the maximum time, in milliseconds,
-   * to wait for this process. By default, the call does not wait. Does nothing during `drainLog`, or after a failed
+   * to wait for such a process. By default, the call does not wait. Does nothing during `drainLog`, or after a failed
    * flush of the database file.
    */
   checkpoint(waitMs?: number): void

@@ -1,5 +1,5 @@
-// Recognises two kinds of database errors. A refusal may be temporary: another process holds the write lock, or the
-// disk is full or reports an error. The second kind is a damaged database file.
+// Recognises two kinds of database errors. The first kind, a refusal, may be temporary: another process holds the write
+// lock, or the disk is full or reports an error. The second kind is a damaged database file.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 

@@ -1,5 +1,5 @@
-// Restores a copy of the database in a child process. For a large database this takes seconds or minutes, during which
-// the server must renew its lease.
+// Restores a copy of the database in a child process. For a large database this takes seconds or minutes. Meanwhile,
+// the server must renew its lease: its right to write to its database.
 
 import { selfCommand } from '../base/self.ts'
 import { spawnChild } from '../base/spawn-child.ts'

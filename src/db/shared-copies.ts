@@ -35,7 +35,7 @@ function withoutCopy(folder: string): Error {
 
 /**
  * Restores the newest intact copy of the database from the shared folder. Keeps the previous database in the data
- * folder under another name. Throws if no copy is intact.
+ * folder under another name. Throws if no copy is intact, or if a copy belongs to another service.
  */
 export async function restoreNewest({ folder, dataDir }: Settings, generation: number): Promise<void> {
   removeOldDrafts(dataDir)

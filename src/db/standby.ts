@@ -13,7 +13,7 @@ import { openCopies, requireCopy, restoreNewest, type Settings } from './shared-
 
 type Options = {
   monotonic: Clock
-  /** Called once if this server must wait because another server holds the lease. */
+  /** Called once if this server must wait because another server may hold the lease. */
   onWait: () => void
   /**
    * Called when this server has lost the lease. Must end the process, because this server may no longer write to its
@@ -38,8 +38,9 @@ export type Standby = {
    */
   startCopies(): Promise<void>
   /**
-   * Makes a last copy of the database, and releases the lease for another server. If the copy fails, the lease is not
-   * released: this server can then start again with its own, newer database.
+   * Does nothing if the lease is lost. Otherwise, makes a last copy of the database, and releases the lease for another
+   * server. If the copy fails, the lease is not released: this server can then start again with its own, newer
+   * database.
    */
   close(): Promise<void>
 }

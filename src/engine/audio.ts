@@ -6,7 +6,10 @@ export const samplesPerFft = 400
 export const windowSeconds = 30
 export const windowSamples = windowSeconds * sampleRate
 export const windowMelFrames = windowSamples / samplesPerMelFrame
-/** The number of model frames in a window. A model frame is two mel frames, because the encoder has a stride of 2. */
+/**
+ * The number of model frames in a window. A model frame (20 ms) is two mel frames, because the encoder has a stride of
+ * 2.
+ */
 export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame
 export const framesPerSecond = sampleRate / samplesPerFrame

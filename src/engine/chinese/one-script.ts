@@ -18,7 +18,8 @@ const scriptNames: Record<Script, RegExp> = {
  * - the recognised text, by the script of most of its characters;
  * - the vocabulary, by the script of most of its characters.
  *
- * A known script never changes, because texts in this script may already have been reported.
+ * Characters that both scripts use do not count. A known script never changes, because texts in this script may
+ * already have been reported.
  */
 export class OneScript {
   readonly #context: Context

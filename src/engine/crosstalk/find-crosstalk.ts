@@ -6,7 +6,7 @@ import { sampleRate } from '../audio.ts'
 import { Reducer, reducedRate } from './reduced.ts'
 import { energyOf, hop, hopsRead, sameSound } from './same-sound.ts'
 
-/** The number of samples of one hop: 64 ms. */
+/** The number of samples of one hop, the step between two comparisons: 64 ms. */
 export const hopSamples = (hop * sampleRate) / reducedRate
 
 /**
@@ -15,27 +15,28 @@ export const hopSamples = (hop * sampleRate) / reducedRate
  */
 const gainMax = 0.25
 /**
- * The limits for the share of a channel's energy that the sound of another channel explains. Adjacent hops with a share
- * of at least `likely` are crosstalk if one of them has a share of at least `certain`. If two people speak at the same
- * time, the share is below 0.3 in 99 % of the hops. For crosstalk that is 20 dB quieter, the share is above 0.8 in 95 %
- * of the hops.
+ * The limits for the share of a channel's energy that the sound of another channel explains. Adjacent hops (64 ms each)
+ * with a share of at least `likely` are crosstalk if one of them has a share of at least `certain`. If two people speak
+ * at the same time, the share is below 0.3 in 99 % of the hops. For crosstalk that is 20 dB quieter, the share is above
+ * 0.8 in 95 % of the hops.
  */
 const certain = 0.5
 const likely = 0.3
 /**
- * The minimum number of adjacent hops with crosstalk. A single hop can resemble the sound of another channel by chance.
+ * The minimum number of adjacent hops (64 ms each) with crosstalk. A single hop can resemble the sound of another
+ * channel by chance.
  */
 const hopsMin = 2
 
-/** For each hop of a channel: 1 if the hop is crosstalk, otherwise 0. */
+/** For each hop (64 ms) of a channel: 1 if the hop is crosstalk, otherwise 0. */
 export type Crosstalk = Uint8Array
 
 /** Reads the sounds of all channels at the same time, and returns the crosstalk of each channel. */
 export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>[]): Promise<Crosstalk[]> {
   const channels = sounds.map(sound => new Channel(sound))
   try {
-    // A hop is compared after the next two hops are read. The loop therefore reads two hops of silence after the end of
-    // the sound.
+    // A hop (64 ms of sound) is compared after the next two hops are read. The loop therefore reads two hops of silence
+    // after the end of the sound.
     for (let ended = 0; ended < (hopsRead - 1) / 2; ) {
       const has = await Promise.all(channels.map(channel => channel.next()))
       if (!has.includes(true)) ended++
@@ -48,9 +49,12 @@ export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>
 }
 
 class Channel {
-  /** The sound of the last five hops, at the reduced sample rate. */
+  /** The sound of the last five hops (64 ms each), at the reduced sample rate. */
   readonly reduced = new Float64Array(hopsRead * hop)
-  /** The energy of all five hops, and of the middle three hops, which are compared with another channel. */
+  /**
+   * The energy of the last five hops (64 ms each), and of the middle three hops, which are compared with another
+   * channel.
+   */
   energy = 0
   compared = 0
   readonly shares: number[] = []
@@ -98,7 +102,7 @@ class Channel {
   }
 }
 
-/** Finds for each channel the share of its energy that the sound of a louder channel explains. */
+/** Finds for the middle hops of each channel the share of the energy that the sound of a louder channel explains. */
 function compare(channels: readonly Channel[]): void {
   const byEnergy = channels.toSorted((one, other) => other.energy - one.energy)
   for (const quiet of channels) {
@@ -114,7 +118,8 @@ function compare(channels: readonly Channel[]): void {
 }
 
 /**
- * Marks the hops that are crosstalk. `shares` has, for each hop, the share of its energy that another channel explains.
+ * Marks the hops (64 ms each) that are crosstalk. `shares` has, for each hop, the share of its energy that another
+ * channel explains.
  */
 export function crosstalkWith(shares: readonly number[]): Crosstalk {
   const marked = new Uint8Array(shares.length)

@@ -1,4 +1,4 @@
-// Replaces the crosstalk of a channel by silence.
+// Replaces the crosstalk of a channel (the quiet voice of a person in another channel) by silence.
 
 import { sampleRate } from '../audio.ts'
 import { type Crosstalk, hopSamples } from './find-crosstalk.ts'

@@ -13,7 +13,7 @@ const preEmphasis = 0.8
 
 /** Reduces the sample rate of one channel. */
 export class Reducer {
-  /** The last four samples before a part, which the filter also needs. */
+  /** The last four samples of the previous part, which the filter also needs. */
   private readonly before = new Float32Array(factor)
   private last = 0
 

@@ -7,8 +7,8 @@ import { reducedRate } from './reduced.ts'
 /** The step from one comparison to the next, in reduced samples: 64 ms. */
 export const hop = 0.064 * reducedRate
 /**
- * The number of hops for a comparison. The middle three hops of the quiet channel are compared. The loud channel needs
- * all five hops, because its sound may be earlier or later.
+ * The number of hops (64 ms each) for a comparison. The middle three hops of the quiet channel are compared. The loud
+ * channel needs all five hops, because its sound may be earlier or later.
  */
 export const hopsRead = 5
 const [begin, end] = [hop, 4 * hop]
@@ -34,9 +34,9 @@ const products = new Float64Array(taps)
 const solved = new Float64Array(taps)
 
 /**
- * Predicts the middle three hops of `quiet` from `loud`. `share` is the part of the energy of `quiet` that the
- * prediction explains: near 0 for different sounds, near 1 for the same sound. `gain` is the energy of the prediction,
- * divided by the energy of the loud sound that it comes from.
+ * Predicts the middle three of the five hops (64 ms each) of `quiet` from `loud`. `share` is the part of the energy of
+ * `quiet` that the prediction explains: near 0 for different sounds, near 1 for the same sound. `gain` is the energy of
+ * the prediction, divided by the energy of the loud sound that it comes from.
  */
 export function sameSound(quiet: Float64Array, loud: Float64Array): { share: number; gain: number } {
   const energy = energyOf(quiet, begin, end)
@@ -55,8 +55,8 @@ export function energyOf(sound: Float64Array, from: number, to: number): number 
 }
 
 /**
- * Returns the delay, in reduced samples, at which the loud sound most resembles the quiet sound. The phase may be the
- * same or opposite.
+ * Returns the delay, in samples at the reduced rate, at which the loud sound most resembles the quiet sound. The phase
+ * may be the same or opposite.
  */
 function delayBetween(quiet: Float64Array, loud: Float64Array): number {
   correlate(quiet, loud)

@@ -1,6 +1,9 @@
 // Reads the vocabulary file of a framewise model (CTC or TDT). Each line has one token and its number.
 
-/** The vocabulary: the text of each token, by its number. A token at the start of a word begins with a space. */
+/**
+ * The vocabulary: the text of each token, by its number. A token at the start of a word begins with a space, unless the
+ * space is a token of its own.
+ */
 export type Tokens = readonly string[]
 
 /** Parses the vocabulary file of a model. The path of the file is used only in error messages. */

@@ -1,5 +1,5 @@
 // Prepares the cross-attention of the alignment heads, from which word times are computed. The result has one value for
-// each pair of a token and a frame.
+// each pair of a token and a frame in which the token may lie.
 
 import { addMedians, reach } from './running-median.ts'
 import type { Band, BandedRow } from './warp.ts'

@@ -35,7 +35,7 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
   // If ONNX Runtime adds byte products exactly, its matrix products are faster than those of steno. The attention of
-  // ONNX Runtime is always slower.
+  // steno is always faster.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
   using opened = new DisposableStack()

@@ -47,7 +47,7 @@ export class JointDecoding {
 
   /**
    * Registers a recording. No windows are decoded until every registered recording waits for `decode` or `detect`. The
-   * returned function must be called at the end of the recording, so that no other recording waits for this one.
+   * returned function must be called when its transcription ends, so that no other recording waits for this one.
    */
   enter(): () => void {
     this.recordings++

@@ -21,8 +21,8 @@ export function detect(
 }
 
 /**
- * Detects the language like `detect`, with the caller's function `oddsOfAll`. This function can put the windows of
- * several recordings in one batch.
+ * Detects the language like `detect`. The caller's function `oddsOfAll` computes the probabilities, and can put the
+ * windows of several recordings in one batch.
  */
 export async function detectJointly(
   { facts }: Whisper,

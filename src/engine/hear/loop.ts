@@ -1,9 +1,9 @@
 // Finds loops: tokens that the model repeats.
 
 /**
- * Finds a sequence of 1 to 24 tokens that occurs at least `times` times in a row, at the end of the tokens. A sequence
- * of one or two tokens must occur more often. Returns the number of tokens up to the end of the first occurrence, or
- * null if there is no loop.
+ * Finds a sequence of 1 to 24 tokens that occurs at least `times` times in a row, at the end of the tokens. By default,
+ * a sequence of one or two tokens must occur more often. Returns the number of tokens up to the end of the first
+ * occurrence, or null if there is no loop.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length

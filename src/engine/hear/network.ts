@@ -19,7 +19,10 @@ export class EncodedWindow {
 export type EncoderInput = {
   /** The spectrogram of the window. */
   picture: Float32Array
-  /** The number of model frames with sound. The later frames are silence. By default, the whole window has sound. */
+  /**
+   * The number of model frames (20 ms each) with sound. The later frames are silence. By default, the whole window has
+   * sound.
+   */
   soundFrames?: number
   /**
    * Called when the window is encoded, if the model has a voice network: a small network that finds voices in the

@@ -38,7 +38,7 @@ export class Packer {
   }
 
   /**
-   * Ends the window if its last span ends at least `pauseEnds` before `sample`. No later speech may begin before
+   * Ends the window if its last span ends at least `pauseEnds` before `sample`. All later speech must begin at or after
    * `sample`.
    */
   settle(sample: number): Window[] {

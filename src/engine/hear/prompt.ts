@@ -23,9 +23,9 @@ export const contextLeftOut = 'The model accepts no prompt and no vocabulary: th
 const tooLong = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
 /**
- * Returns the tokens of the caller's vocabulary (a list of terms), and then those of the caller's prompt. If they need
- * more than half of the model's token positions, the first tokens are left out. Returns no tokens if the model accepts
- * no context.
+ * Returns the token `previous`, the tokens of the caller's vocabulary (a list of terms), and those of the caller's
+ * prompt. If they need more than half of the model's token positions, the first tokens of the vocabulary or prompt are
+ * left out. Returns no tokens without a context, or if the model accepts none.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')

@@ -8,7 +8,7 @@ import { type Window, windowOf } from './windows.ts'
 
 /**
  * A place between two words of a window. `textsKept` is the number of words before it. `sample` is its time in the
- * recording.
+ * recording, in samples.
  */
 type Boundary = { textsKept: number; sample: number }
 

@@ -19,7 +19,10 @@ export type Listener = {
   onSamples(done: number): Promise<void>
   /** Called for each span of the recording, in samples, whose text is doubtful or missing. */
   onWarning(kind: SpeechWarning, span: Span): void
-  /** Called for each window if the speech model has a voice network. Null if the voices are not needed. */
+  /**
+   * Called for each window with its voices, if the speech model has a network that finds voices. Null if the voices are
+   * not needed.
+   */
   onVoiceReading?: ((window: Window, reading: VoiceReading) => void) | null
 }
 
