@@ -4,7 +4,7 @@
 import { points, transform } from './fourier.ts'
 import { reducedRate } from './reduced.ts'
 
-/** The step from one comparison to the next, in reduced samples: 64 ms. */
+/** The step from one comparison to the next, in samples at the reduced rate: 64 ms. */
 export const hop = 0.064 * reducedRate
 /**
  * The number of hops (64 ms each) for a comparison. The middle three hops of the quiet channel are compared. The loud
@@ -12,7 +12,7 @@ export const hop = 0.064 * reducedRate
  */
 export const hopsRead = 5
 const [begin, end] = [hop, 4 * hop]
-/** The longest delay between two channels, in reduced samples: 52 ms. */
+/** The longest delay between two channels, in samples at the reduced rate: 52 ms. */
 const delayMax = 0.052 * reducedRate
 /** The number of weights of the filter that predicts the quiet sound from the loud sound: 4 ms. */
 const taps = 16

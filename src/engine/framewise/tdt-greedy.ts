@@ -1,6 +1,6 @@
 // Greedy decoding of a TDT model. For each frame that it reads, the decoder predicts a token and a duration. The
-// duration is the number of frames to the next frame that the decoder reads. The durations differ between windows, so
-// each window has its own current frame.
+// duration is usually the number of frames to the next frame that the decoder reads. The durations differ between
+// windows, so each window has its own current frame.
 
 import { bestOf, type Permitted, probabilityOf } from './scores.ts'
 import type { State, TdtDecoder } from './tdt-decoder.ts'
