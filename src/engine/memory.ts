@@ -4,8 +4,8 @@ import { statSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
 
 /**
- * Throws an error if the weight files are larger than the available memory. Without this error, the kernel would kill
- * the process while it loads the files.
+ * Throws an error if the weight files together are larger than the available memory. Without this error, the kernel
+ * would kill the process while it loads the files.
  */
 export function requireMemory(files: readonly string[], available = availableMemory()): void {
   const sizes = files.map(path => ({ path, bytes: statSync(path).size }))

@@ -1,6 +1,6 @@
-// Names the speakers of a transcript. If the voice of a speaker is similar to an enrolled voice, the name of this voice
-// replaces the speaker's label. The recording is read again, because the spans of the speakers are known only after the
-// transcription.
+// Names the speakers of a transcript. If the voice of a speaker is similar to an enrolled voice, the name of the
+// enrolled voice replaces the speaker's label. The recording is read again, because the spans of the speakers are known
+// only after the transcription.
 
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { LoadedModels } from './loaded-models.ts'

@@ -1,4 +1,5 @@
-// A request to transcribe one recording: the choices of the caller, the media file, and callbacks of the engine.
+// A request to transcribe one recording: the choices of the caller, the media file, and the callbacks that the engine
+// calls.
 
 import type { SpeakerTurn, Utterance } from '../transcripts/transcript.ts'
 import type { KnownVoice } from './who/known-voices.ts'
@@ -80,8 +81,8 @@ export type TranscribeOptions = {
   onPeaks?: (peaks: Uint8Array) => void
   /**
    * Called before the end, with the turns of the speakers in order of their starts. A retry of the job can call it
-   * again. A turn has a label such as `SPEAKER 1`, even if the transcript has a name. Not called without diarization or
-   * separate channels, or if a worker on another machine runs the job.
+   * again. A turn has a label such as `SPEAKER 1`, even if the transcript has a name. Called only with diarization or
+   * separate channels, and not if a worker on another machine runs the job.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

@@ -51,8 +51,8 @@ export function windowOf(spans: readonly SpeechSpan[]): Window {
 }
 
 /**
- * Returns the window, extended by as many spans of `later` as fit into 30 s. The model makes fewer errors at the end of
- * a short window if more speech follows.
+ * Returns the window, extended by as many spans of `later` after its end as fit into 30 s. The model makes fewer errors
+ * at the end of a short window if more speech follows.
  */
 export function withSpeechAfter(window: Window, later: readonly SpeechSpan[]): Window {
   let extended = window

@@ -6,8 +6,8 @@ import type { Span } from './speech-spans.ts'
 import { pieceWith, type Window } from './windows.ts'
 
 /**
- * How far a word may extend beyond its speech span, in samples. Voice detection misses soft sounds at both ends of
- * speech.
+ * How far a word may usually extend beyond its speech span, in samples. Voice detection misses soft sounds at both ends
+ * of speech.
  */
 const tolerance = 0.08 * sampleRate
 
@@ -47,9 +47,9 @@ export function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording, without pauses. The time of a word often includes the pause before the
- * word, or the pause after a punctuation mark. Only a part of a short pause before the word is kept (see `short`).
- * `lastEnd` is the end of the previous word.
+ * Returns the span of a word in the recording, without most of the pauses around the word. The time of a word often
+ * includes the pause before the word, or the pause after a punctuation mark. Only a part of a short pause before the
+ * word is kept (see `short`). `lastEnd` is the end of the previous word.
  */
 export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord, lastEnd: number): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]

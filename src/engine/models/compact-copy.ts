@@ -26,7 +26,8 @@ export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
 /**
  * Returns the model with the folder of its compact copy (8-bit weights). First makes the copy if it is missing,
- * outdated or damaged. Returns the model unchanged if it needs no copy, or if the copy cannot be made.
+ * outdated or damaged. Returns the model unchanged if it needs no copy, if it has no float weights, or if the copy
+ * cannot be made.
  */
 export async function withCompactCopy<Model extends InstalledModel>(
   model: Model,

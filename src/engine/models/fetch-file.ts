@@ -49,8 +49,8 @@ export async function fetchFile(
 }
 
 /**
- * Downloads the missing bytes of the file, and appends them to `part`. If the source cannot resume, starts from the
- * first byte. Throws an error if the file then has too few or too many bytes.
+ * Downloads the missing bytes of the file, and appends them to `part`. Starts from the first byte if the source cannot
+ * resume, or if `part` is too long. Throws an error if the file then has too few or too many bytes.
  */
 async function append(
   part: string,

@@ -29,8 +29,8 @@ export function isFloat(type: string): type is Weight['type'] {
 
 /**
  * Converts the name of a weight in a file to a name that begins with `encoder.` or `decoder.`, such as
- * `decoder.layers.0.fc1.weight`. `half` says which of the two it is if the name in the file does not. Returns null if
- * the tensor is not a weight or bias of the network, or if `half` is undefined.
+ * `decoder.layers.0.fc1.weight`. `half` is `encoder` or `decoder`. If `half` is missing, it comes from the name in the
+ * file. Returns null if the tensor is not a weight or bias of the network, or if `half` is not known.
  */
 export function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
   const parts =

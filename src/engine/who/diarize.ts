@@ -36,8 +36,8 @@ export class Diarization {
   private readonly voiceCounts = new VoiceCounts()
   private readonly frameEmbeddings = new FrameEmbeddings()
   /**
-   * The sound that the segmentation model has not read yet. The first sample is the start of the next view (ten
-   * seconds).
+   * The sound that the segmentation model still needs. The first sample is the start of the next view (ten seconds). A
+   * view overlaps with the views before it.
    */
   private pending: Float32Array[] = []
   private pendingSamples = 0

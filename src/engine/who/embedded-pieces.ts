@@ -23,8 +23,8 @@ export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
 /**
  * Computes the embeddings of `pieces`, which are spans in which one voice speaks alone. A piece that is too short gets
- * no embedding. `rows` are feature frames of a part of the recording with all pieces. `first` is the number of the
- * first of these frames in the recording.
+ * no embedding. `rows` are the feature frames of a part of the recording. This part contains all `pieces`. `first` is
+ * the number of the first of these frames in the recording.
  */
 export function embedPieces(
   pieces: readonly VoicePiece[],

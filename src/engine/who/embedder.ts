@@ -4,8 +4,8 @@ export type Embedder = {
   /** The number of values in one feature frame. A feature frame begins every 10 ms. */
   width: number
   /**
-   * The minimum number of feature values of each part, because the model was not trained on shorter sound. The caller
-   * of `embed` repeats the values of a shorter part. 0 means no minimum.
+   * The minimum number of feature values in each part that `embed` gets, because the model was not trained on shorter
+   * sound. The caller of `embed` repeats the values of a shorter part. 0 means no minimum.
    */
   sizeMin: number
   /** The index of the sample in the middle of the first feature frame. */
