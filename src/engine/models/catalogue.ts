@@ -33,7 +33,7 @@ export type VoiceProfile = {
   features: string
   /**
    * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Used only if
-   * `mergeBelow` is null, and if no PLDA model is used.
+   * `mergeBelow` is null, and if no PLDA model (probabilistic linear discriminant analysis) is used.
    */
   threshold: number
   /**

@@ -1,5 +1,5 @@
-// The file layouts of framewise models, which give tokens for each frame of sound. CTC models have the layout of
-// sherpa-onnx, and TDT models have the layout of onnx-asr.
+// The file layouts of framewise models, which give tokens for each frame of sound. There are two kinds: CTC models have
+// the layout of sherpa-onnx, and TDT models have the layout of onnx-asr.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -17,8 +17,8 @@ const edgeFrames = 3
 export class FeatureStream {
   /**
    * The sound that the next computation reads, from frame `soundFrame` on. The last `edgeFrames` frames of `rows` are
-   * inexact, and so are the first `edgeFrames` frames of each computation. So `soundFrame` is `2 * edgeFrames` frames
-   * before the end of `rows`.
+   * inexact, and so are the first `edgeFrames` frames of each computation. So `soundFrame` is usually `2 * edgeFrames`
+   * frames before the end of `rows`.
    */
   private sound: Float32Array[] = []
   private soundFrame = 0
