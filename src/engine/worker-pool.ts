@@ -1,5 +1,5 @@
 // The workers of the engine. The pool starts the workers, gives each worker one job at a time, and replaces workers
-// that exited. It kills all workers after `idleUnloadMs` without jobs.
+// that exited. It kills all workers after `idleUnloadMs` without jobs, unless this setting is null.
 
 import { unpackCarried } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'

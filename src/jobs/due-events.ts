@@ -57,8 +57,8 @@ export function markAttempted(db: Db, eventId: number): void {
 
 /**
  * Stores the outcome of a delivery attempt, and the time of the next one. No attempt follows after a success, after
- * `retries` retries, or if `outcome` is null: the event then has no body or no address. Stores nothing if the account
- * asked for a redelivery during the attempt.
+ * `retries` retries, or if `outcome` is null: the event then has no body, no address or no signing key. Stores nothing
+ * if the account asked for a redelivery during the attempt.
  */
 export function markEnded(
   db: Db,

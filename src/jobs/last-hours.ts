@@ -20,8 +20,8 @@ export type HourOfJobs = {
 const hasFailed = "(state = 'failed' and error_code != 'CANCELLED')"
 
 /**
- * Returns the totals for each of the last 24 hours, oldest hour first. A job counts in the hour of its end. Cancelled
- * jobs do not count as failed.
+ * Returns the statistics of each of the last 24 hours, oldest hour first. A job counts in the hour of its end.
+ * Cancelled jobs do not count as failed.
  */
 export function listHours(db: Db): HourOfJobs[] {
   const { hourMs, shownHours } = limits

@@ -12,7 +12,9 @@ export function mustDownloadAgain(dataDir: string, job: Job): boolean {
   return job.sourceUrl !== null && isMediaMissing(dataDir, job)
 }
 
-/** Throws MediaLost if the media file of a job is missing, and no worker can have fetched it before. */
+/**
+ * Throws MediaLost if the media file of a job is missing, and no worker on another machine can have fetched it before.
+ */
 export function requireMedia({ job, config, engine }: Work): void {
   const { id: jobId, worker, fence, attempts } = job
   const mayBeHeld = engine.mayBeHeld?.({ jobId, worker, fence, attempts }) ?? false

@@ -8,8 +8,8 @@ import type { HitRow } from './search-hits.ts'
 import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Query } from './search-pages.ts'
 
 /**
- * The constants k1 and b of the ranking function BM25, and the length of a typical utterance, in characters. BM25 uses
- * this length in place of the average length.
+ * The constants k1 and b of the ranking function BM25, and the length of a typical utterance, in characters. Here, BM25
+ * uses this length in place of the average length.
  */
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 

@@ -47,8 +47,8 @@ export class WebhookSender {
   readonly #sending = new Map<string, Promise<void>>()
   /**
    * Outcomes of delivery attempts that the database has refused (see `refusalOf`), by the id of the event. The sender
-   * stores them later, and does not repeat these attempts. The outcome is null for an event without a body or an
-   * address.
+   * stores them later, and does not repeat these attempts. The outcome is null for an event without a body, an address
+   * or a signing key.
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)

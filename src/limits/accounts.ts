@@ -6,7 +6,7 @@ export const accountLimits = {
   // Limits of accounts and money.
   activeKeysMax: 5,
   keyNameLengthMax: 80,
-  /** Minimum interval between two updates of the last use of an API key. */
+  /** Minimum interval between two updates of the stored time of the last use of an API key. */
   keyUseEveryMs: 1 * minute,
   passwordLengthMin: 10,
   passwordLengthMax: 1024,
@@ -23,7 +23,7 @@ export const accountLimits = {
   verificationMailEveryMs: 10 * minute,
   /** Time for which a sign-in session stays valid after its last use. */
   sessionTtlMs: 30 * day,
-  /** Minimum interval between two updates of the last use of a session. */
+  /** Minimum interval between two updates of the stored time of the last use of a session. */
   sessionUseEveryMs: 1 * minute,
   /** Maximum number of sign-in sessions of one account. */
   sessionsMax: 50,

@@ -20,7 +20,7 @@ export const mediaLimits = {
   mediaInspectCpuMs: 2 * minute,
   mediaDecodeCpuMs: 30 * minute,
   /**
-   * Maximum number of packets in the first half minute of sound that cannot be decoded. A file with more of them is
+   * Maximum number of packets that cannot be decoded in the first half minute of sound. A file with more of them is
    * refused.
    */
   mediaDamagedPacketsMax: 2000,

@@ -19,7 +19,7 @@ export const webhookLimits = {
   webhookSkippedMs: 1 * minute,
   /** Time since the last delivery to a receiver after which the server forgets whether this receiver answers. */
   webhookReceiversKeptMs: 1 * hour,
-  /** Maximum number of events that a new process reads to find the receivers that answered lately. */
+  /** Maximum number of webhook events that a new process reads to find the receivers that answered lately. */
   webhookEventsReadMax: 10_000,
   /**
    * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long. The

@@ -12,8 +12,9 @@ export const workerLimits = {
   /** Interval of a worker's reports on a job. The response to a report can stop the job. */
   workerBeatMs: 1 * second,
   /**
-   * JetStream delivers the message of a job again after this time without a sign from its worker. A worker that has the
-   * message gives a sign each `workerBeatMs`.
+   * JetStream (the message store of NATS) delivers the message of a job again after this time without a sign from its
+   * worker. A shorter lease of the job replaces this time. A worker that has the message gives a sign each
+   * `workerBeatMs`.
    */
   workerKeepMs: 5 * second,
   /**

@@ -72,8 +72,8 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
 }
 
 /**
- * Handles a response whose status is not 2xx. Asks for a retry if an earlier attempt has begun the file and a retry can
- * succeed. Otherwise throws a JobFailure.
+ * Handles a response whose status is not 2xx. Returns `interrupted` if an earlier attempt has begun the file and a
+ * retry can succeed. Otherwise throws a JobFailure.
  */
 async function refused(
   answer: Answer,

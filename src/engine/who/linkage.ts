@@ -23,7 +23,8 @@ export class Linkage {
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge, only the bound of the
    * new cluster is computed again. The other bounds change only by rounding errors, because a merged cluster is never
-   * nearer than the nearer of its two parts. `closest` computes the lowest bound again if it is not the real distance.
+   * nearer to a third cluster than the nearer of its two parts. `closest` computes the lowest bound again if it is not
+   * the real distance.
    */
   private readonly bounds: Float32Array
 

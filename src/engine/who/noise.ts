@@ -10,8 +10,8 @@ const oversubtraction = 2
 const remainingShare = 0.02
 
 /**
- * Returns a copy of the frames, from which the noise is subtracted. A frame has `width` values. The first `bands` of
- * them are the power in each band, and only these change.
+ * Returns a copy of the frames without the noise. A frame has `width` values. The first `bands` of them are the power
+ * in each band, and only these change.
  */
 export function withoutNoise(features: Float32Array, width: number, bands: number): Float32Array {
   const frames = features.length / width

@@ -17,9 +17,9 @@ export type SegmentedRecording = {
   samples: number
   speakerCount: number
   /**
-   * Returns the number of speakers in a frame: 0, 1 or 2. The function combines the voice counts of the speech model
-   * with `mean`: the mean number of voices in the frame, over all views that contain it. The property is null if the
-   * speech model gives no voice counts.
+   * Returns the number of speakers in a frame: 0, 1 or 2. The function combines the speech model's estimates (voice
+   * counts) with `mean`: the mean number of voices in the frame, over all views that contain it. The property is null
+   * if the speech model gives no voice counts.
    */
   speakerCountIn: ((frame: number, mean: number) => number) | null
 }

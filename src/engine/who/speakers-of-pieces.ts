@@ -1,5 +1,5 @@
-// Finds the speaker of each piece, which is a span in which one voice speaks alone. With frame embeddings, a change of
-// speaker within a piece is found too.
+// Finds the speaker of each piece, which is a span in which one voice speaks alone. With frame embeddings (one for each
+// 40 ms), a change of speaker within a piece is found too.
 
 import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import type { FrameEmbeddings } from './frame-embeddings.ts'
@@ -8,18 +8,18 @@ import { dot, unit } from './unit.ts'
 import { equalParts, secondsOf } from './views.ts'
 
 /**
- * The weight of the frame embeddings in the comparison of a part with a speaker. The embedding of the whole piece has
- * the weight 1.
+ * The weight of the frame embeddings (one for each 40 ms) when a part of a piece is compared with a speaker. The
+ * embedding of the whole piece has the weight 1.
  */
 const frameWeight = 0.9
 /**
- * With frame embeddings, each piece is divided into equal parts of about this length, in seconds. Each part gets its
- * own speaker.
+ * With frame embeddings, each piece (a span of one voice) is divided into equal parts of about this length, in seconds.
+ * Each part gets its own speaker.
  */
 const partSeconds = 0.5
 /**
- * The speakers of the parts depend on the mean frame embedding of each speaker, and these means depend on the speakers.
- * Both are therefore computed this number of times.
+ * The speakers of the parts of pieces depend on the mean frame embedding of each speaker. These means depend on the
+ * speakers of the parts. Both are therefore computed this number of times.
  */
 const rounds = 3
 
@@ -56,7 +56,7 @@ export function speakersOfPieces(
   return parts.map(({ from, to, speaker }) => ({ from, to, speaker, isSure: true }))
 }
 
-/** Returns the parts, each with the speaker to whom it is most similar. */
+/** Returns the parts of the pieces, each with the speaker to whom the part is most similar. */
 function withSpeakers(parts: readonly Part[], speakerCount: number): Part[] {
   const sums = Array.from({ length: speakerCount }, () => new Float32Array(parts[0]?.mean.length ?? 0))
   for (const part of parts) {

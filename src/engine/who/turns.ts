@@ -23,7 +23,8 @@ export const noTurns: Timeline = { turns: [], exclusive: [] }
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes that a piece adds for its speaker in each frame. It is higher than the number of all other votes.
+ * The number of votes that a piece (a span of one voice) adds for its speaker in each frame. It is higher than the
+ * number of all other votes.
  */
 const sureVotes = 100
 

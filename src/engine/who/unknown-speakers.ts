@@ -16,8 +16,8 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 
 /**
  * Returns the views with speakers for the voices whose speaker is unknown. In each frame with such a voice, each
- * overlapping view gives one vote to each of its speakers in the frame. Speakers that the view already has get no
- * votes. The speaker with the most votes is assigned. Without votes, the speaker stays unknown.
+ * overlapping view gives one vote to each of its speakers in the frame. Speakers of other voices in the view of the
+ * unknown voice get no votes. The speaker with the most votes is assigned. Without votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording

@@ -1,4 +1,5 @@
-// Finds the voices of a recording by VBx. A first clustering gives the speakers with which VBx starts.
+// Finds the voices of a recording by VBx, a clustering by variational Bayes. Another clustering gives the speakers with
+// which VBx starts.
 
 import { agglomerateInBlocks, type Weighted } from './agglomerate.ts'
 import type { Plda } from './plda.ts'
@@ -22,8 +23,9 @@ export type VbxOptions = {
 }
 
 /**
- * Finds the voices in the embeddings by VBx. Returns the centroid of each voice: the mean embedding, scaled to the
- * length 1. The voice with the most speech is first. All embeddings must be projected by `plda`.
+ * Finds the voices in the embeddings by VBx (clustering by variational Bayes). Returns the centroid of each voice: the
+ * mean embedding, scaled to the length 1. The voice with the most speech is first. All embeddings must be projected by
+ * `plda`.
  */
 export function findVoicesByVbx(
   embeddings: readonly Weighted[],

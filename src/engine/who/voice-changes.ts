@@ -5,12 +5,12 @@ import { classVoices, type FrameSpan, framesOf, viewFrames } from './views.ts'
 
 /**
  * The results of the overlapping views, with one value for each frame. A view is ten seconds of sound. `views` is the
- * number of views with the frame. `voices` is the sum of the numbers of voices that they find in it. `changes` is the
- * number of views that find a change of voice.
+ * number of views with the frame. `voices` is the sum of the numbers of voices that these views find in the frame.
+ * `changes` is the number of views that find a change of voice there.
  */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
-/** The minimum length, in frames, of a span in which one voice speaks alone. A shorter span is no change of voice. */
+/** The minimum length, in frames, of a span in which one voice speaks alone. A shorter span is ignored. */
 const runFramesMin = framesOf(0.13)
 /**
  * The maximum distance, in frames, of two changes of voice that count as one change. Overlapping views may show the
@@ -18,8 +18,8 @@ const runFramesMin = framesOf(0.13)
  */
 const reach = framesOf(0.24)
 /**
- * The recording is cut at a frame if about this share (0 to 1) of its views find a change of voice nearby (see
- * `cutsOf`). A view is ten seconds of sound, and views overlap.
+ * The recording is cut at a frame if about this share (0 to 1), or more, of the views with this frame find a change of
+ * voice nearby (see `cutsOf`). A view is ten seconds of sound, and views overlap.
  */
 const changeShare = 0.35
 

@@ -1,4 +1,4 @@
-// Stores the voice counts of the speech model as two probabilities for each frame: that at least one voice speaks, and
+// Stores the voice counts of the speech model: two probabilities for each frame, that at least one voice speaks and
 // that at least two voices speak.
 
 import { samplesPerMelFrame } from '../audio.ts'

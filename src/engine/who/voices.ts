@@ -25,7 +25,7 @@ export type Voices = {
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
-  /** True if diarization also uses the voice readings of the speech model (see `VoiceFiles`). */
+  /** True if diarization also uses the voice counts and frame embeddings of the speech model (see `VoiceFiles`). */
   usesVoiceReadings: boolean
 }
 
