@@ -34,8 +34,8 @@ export function listDeliveries(db: Db, accountId: string): Delivery[] {
 }
 
 /**
- * Lists the addresses whose last delivery got an answer in the last `webhookReceiversKeptMs`. Reads at most the last
- * `webhookEventsReadMax` events.
+ * Lists the webhook addresses whose last delivery got an answer in the last `webhookReceiversKeptMs`. Reads at most the
+ * last `webhookEventsReadMax` events.
  */
 export function listAnsweredAddresses(db: Db): { accountId: string; webhookUrl: string }[] {
   // If a query with `max` has other plain columns, SQLite takes their values from the row of the maximum.

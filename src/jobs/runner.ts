@@ -37,8 +37,8 @@ type Parts = {
   live: LiveJobs
   download: Download
   /**
-   * Waits for a given time after a failed inspection of media. Until then, no other inspection for the same account
-   * starts.
+   * Waits for a given time after a failed inspection of media. During this time, no other inspection for the same
+   * account starts.
    */
   pause?: Pause
   webhooks: WebhookSender

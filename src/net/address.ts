@@ -37,8 +37,8 @@ const special = {
 }
 
 /**
- * The range that contains all public IPv6 addresses. Loopback, link-local, unique local and site-local addresses are
- * outside this range.
+ * The range that contains all public IPv6 addresses except NAT64 addresses. Loopback, link-local, unique local and
+ * site-local addresses are outside this range.
  */
 const globalIpv6 = netsOf(['2000::/3'])
 

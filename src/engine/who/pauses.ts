@@ -18,8 +18,8 @@ const backgroundSeconds = 5
  */
 const pauseSeconds = 0.25
 /**
- * The minimum length, in seconds, of a part that remains of a turn without its pauses. Shorter parts are removed too.
- * If no part would remain, the turn stays as it is.
+ * The minimum length, in seconds, of a part of a turn that remains when the pauses are removed. Shorter parts are
+ * removed too. If no part would remain, the turn stays as it is.
  */
 const soundSeconds = 0.06
 const perSecond = sampleRate / samplesPerMelFrame

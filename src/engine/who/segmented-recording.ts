@@ -25,8 +25,9 @@ export type SegmentedRecording = {
 }
 
 /**
- * Returns the number of speakers who speak in a frame. Each view that contains the frame finds a number of voices in
- * it. The result is the rounded mean of these numbers, or is computed from this mean by `speakerCountIn`.
+ * Returns the number of speakers who speak in a frame. Each view (ten seconds of sound) that contains the frame finds a
+ * number of voices in it. The result is the rounded mean of these numbers, or is computed from this mean by
+ * `speakerCountIn`.
  *
  * Also writes to `votes`: for each speaker, the number of views in which the speaker speaks in the frame. The speakers
  * in `dropped` get no votes.

@@ -6,7 +6,7 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 
 /**
  * A span in which one voice speaks alone, with its speaker, or -1 if the speaker is unknown. `isSure` is false if the
- * piece is so short that the speaker may be wrong.
+ * span is so short that the speaker may be wrong.
  */
 export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 

@@ -19,7 +19,8 @@ export function mostOf(values: ReadonlyMap<number, number>): number | null {
 }
 
 /**
- * Yields the index of the first word of each sentence, and the index after its last word. A pause also ends a sentence.
+ * Yields the index of the first word of each sentence, and the index after its last word. A long pause also ends a
+ * sentence.
  */
 export function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end: number }> {
   let first = 0

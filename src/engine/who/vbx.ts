@@ -9,8 +9,8 @@
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * The preference for the clusters with which VBx starts, as a natural logarithm. At the start, the own cluster of an
- * embedding is e^7 (about 1,100) times as probable as each other cluster.
+ * The preference for the clusters in the parameter `start` of `vbx`, as a natural logarithm. At the start, the own
+ * cluster of an embedding is e^7 (about 1,100) times as probable as each other cluster.
  */
 const startPreference = 7
 /**
@@ -18,7 +18,7 @@ const startPreference = 7
  * rounds, and real speakers were lost after 300 rounds.
  */
 const roundsMax = 40
-/** VBx ends when the lower bound of the likelihood grows by less than this value in a round. */
+/** The clustering ends when the lower bound of the likelihood grows by less than this value in a round. */
 const gainMin = 1e-4
 
 /**
@@ -151,7 +151,7 @@ function sumsOf(
 /**
  * Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). A share below
  * e^-60 times the highest share becomes 0. Most shares are so small, and their exponentials would take a third of the
- * time of VBx.
+ * time of the clustering.
  */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   // A loop is faster than `Math.max` with hundreds of arguments.
