@@ -32,7 +32,7 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 
 /**
  * Removes a limited number of jobs that were deleted at least `keptMs` ago, and their uploads, from the database. A job
- * stays until its transcript is out of the search index and its events are sent or given up.
+ * stays until all its utterances are removed and its events are sent or given up.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {

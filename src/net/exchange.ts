@@ -55,8 +55,8 @@ export async function exchange(
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
   sent.once('response', resolve)
-  // Without this limit, a server could keep the process busy with interim responses until the timeout. No other limit
-  // counts them, and they have no backpressure.
+  // Without `interimAnswersMax`, a server could keep the process busy with interim responses until the timeout. No
+  // other limit counts them, and they have no backpressure.
   let interim = 0
   for (const event of ['continue', 'information'])
     sent.on(event, () => {
