@@ -37,7 +37,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'write the list of workers': ({ db, fleet }) => fleet?.save(db),
     'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
-    // The database keeps an expired upload for `deletedRetentionMs`. During this time, a caller that uses the upload
+    // The database keeps an expired, unused upload for `deletedRetentionMs`. During this time, a caller that uses it
     // gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config, uploads }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs, sending: uploads.sending() }),
@@ -49,7 +49,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  /** Sweeps that run every hour. The data that they remove may stay an hour longer. */
+  /** Sweeps that run every hour. The data that they remove may stay up to an hour too long. */
   hour: {
     'purge verification links': ({ db }) => purgeVerifications(db),
     'purge sessions': ({ db }) => purgeSessions(db),
@@ -97,7 +97,7 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The database is locked, so most later sweeps of the same interval would fail too. They do not run this time.
+      // If the database is locked, most later sweeps of the same interval would fail too. They do not run this time.
       if (refusalOf(error) === 'busy') return
     }
   }

@@ -5,7 +5,8 @@ type Row = {
   host: RegExp
   path?: RegExp
   /**
-   * Returns the direct URL of the file, or the reason why there is none. Returns null if the link must stay as it is.
+   * Returns the direct URL of the file, or the reason why there is none. Returns null if this row does not convert the
+   * link.
    */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }

@@ -1,4 +1,4 @@
-// Finds each word in the text of an utterance, or each utterance in the full transcript. Only this text shows the
+// Finds each word in the text of an utterance, or each utterance in the full transcript. Only the whole text shows the
 // punctuation and the white space: Japanese, for example, has no spaces between words.
 
 /** A word or an utterance with its punctuation. `spaced` is true if white space belongs before this piece. */
@@ -26,8 +26,8 @@ export function findPieces(parts: string[], whole: string): Piece[] {
     const at = ahead.indexOf(part)
     const gap = at < 0 ? '' : ahead.slice(0, at)
     const piece: Piece = { text: part, spaced: at < 0 ? spacedAnyway : /\s/.test(gap) }
-    // A punctuation mark belongs to the word before it. A mark after a space that touches the next word belongs to the
-    // next word.
+    // A punctuation mark belongs to the word before it. A mark that follows a space and touches the next word belongs
+    // to the next word.
     if (gap !== '' && !letters.test(gap)) {
       const [, closing = '', opening = ''] = /^(.*?)(?:\s+(\S*))?$/su.exec(gap) ?? []
       if (previous) previous.text += closing

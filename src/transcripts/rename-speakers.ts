@@ -8,8 +8,8 @@ import { type IndexedJob, utterancesMax } from './utterance-id.ts'
 export type Edits = {
   utterances: readonly { index: number; text: string }[]
   /**
-   * The new names of speakers. Each key is a present name, or the engine's label of a speaker. A present name renames
-   * all speakers with this name, and any other label renames one speaker.
+   * The new names of speakers. Each key is a present name, or the engine's label of a speaker. A present name as the
+   * key renames all speakers with this name, and any other key renames one speaker.
    */
   speakers: Readonly<Record<string, string>>
 }

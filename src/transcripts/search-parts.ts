@@ -1,14 +1,14 @@
 // Divides the search index of each account into parts. FTS5 (SQLite's full-text search) merges all entries of one word
-// in one step, which blocks the event loop. Each word begins with the number of its part, so a step merges entries of
-// only one part.
+// in one step, which blocks the event loop. Each word of the index begins with the number of its part, so a step merges
+// entries of only one part.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 /**
  * Adds the transcript of a completed job to a part of the account's search index, and returns the part's number.
- * Creates a part if there is none, or if the nearest part is full and has only older jobs. The job numbers of two parts
- * never overlap.
+ * Creates a part if there is none, or if the part nearest to the job is full and has only older jobs. The ranges of job
+ * numbers of two parts never overlap.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(

@@ -4,8 +4,8 @@ import { writtenWithoutSpaces } from '../languages.ts'
 import type { Word } from './transcript.ts'
 
 /**
- * Divides an edited text into words. In a language without spaces, unchanged words at both ends stay as they are. The
- * text between them is divided by the Unicode rules.
+ * Divides an edited text into words, usually at the spaces. In a language without spaces, unchanged words at both ends
+ * stay as they are. The text between them is divided by the Unicode rules.
  */
 export function splitWords(text: string, old: readonly Word[], language: string): string[] {
   if (!writtenWithoutSpaces(language)) return text.split(' ').filter(part => part !== '')
@@ -27,7 +27,7 @@ export function splitWords(text: string, old: readonly Word[], language: string)
 
 /**
  * Divides a text into words by the Unicode rules for word boundaries. A punctuation mark is joined to the word before
- * it.
+ * it, if there is one.
  */
 function segmentsOf(text: string, language: string): string[] {
   const words: string[] = []

@@ -17,10 +17,7 @@ export type Spoken = {
   speaker: string | null
 }
 
-/**
- * Returns the words of an utterance. If the utterance has no list of words, its whole text is one word, which is never
- * divided.
- */
+/** Returns the words of an utterance. If the utterance has no words, its whole text counts as one word. */
 export function spokenWords(utterance: Utterance, clean: (text: string) => string): Spoken[] {
   const startMs = milliseconds(utterance.start, 0)
   const words = utterance.words ?? []

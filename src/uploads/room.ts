@@ -1,5 +1,5 @@
-// Checks the room for more media files. `diskReserveBytes` of the disk must stay free for the database. All media files
-// of one account together may have at most `accountDiskBytes`.
+// Checks the disk space for more media files. `diskReserveBytes` of the disk must stay free for the database. All media
+// files of one account together may have at most `accountDiskBytes`.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'

@@ -85,7 +85,9 @@ export class UploadStore {
     return this.#transfers.beginDownload(accountId)
   }
 
-  /** Marks an upload as too large, unless an earlier PUT has stored a file. Returns the error for this PUT. */
+  /**
+   * Marks an upload as too large, unless an earlier PUT has stored a file with content. Returns the error for this PUT.
+   */
   #tooLarge(id: string): ApiError {
     markTooLarge(this.#db, id)
     return new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')

@@ -52,7 +52,10 @@ export class Transfers {
     this.#running.delete(id)
   }
 
-  /** Returns the ids of the uploads that have a running transfer. The id of a form's transfer belongs to no upload. */
+  /**
+   * Returns the ids of the uploads that have a running transfer. Also returns the ids of running forms, which belong to
+   * no upload.
+   */
   uploadIds(): string[] {
     return [...this.#running.keys()]
   }

@@ -34,7 +34,7 @@ export class Turns {
 
   /**
    * Calls `use` while no other request uses the upload. First ends another running request for the upload, and waits
-   * until all its bytes are on the disk.
+   * until the bytes of that request are on the disk.
    */
   async take<Result>(id: string, use: (turn: Turn) => Promise<Result>): Promise<Result> {
     for (let other = this.#running.get(id); other; other = this.#running.get(id)) {

@@ -1,5 +1,5 @@
-// Signed addresses and tokens for a worker that has claimed a job. The addresses are for the media, a large input and a
-// large result. One token proves the claim, and another token allows the download of models. Only the server reads the
+// Signed addresses and tokens for workers. The addresses are for the media, a large input and a large result of a
+// claimed job. One token proves the claim, and another token allows the download of models. Only the server reads the
 // expiry times, so the clock of a worker does not matter.
 
 import { randomUUID } from 'node:crypto'

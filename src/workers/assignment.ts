@@ -68,8 +68,8 @@ export class Assignment {
   }
 
   /**
-   * Must be called if JetStream delivers a message of this job again. Later answers then go to this delivery. It may be
-   * of another message, because the server may have put the job into another queue.
+   * Must be called if JetStream delivers a message of this job again. Later answers then go to this delivery. The
+   * delivery may be of another message, because the server may have put the job into another queue.
    */
   deliveredAgain(delivery: Delivery): void {
     this.#delivery = delivery
@@ -192,7 +192,7 @@ export class Assignment {
   }
 
   /**
-   * Returns the utterances of the next report. After an utterance that is too large for a report, reports contain no
+   * Returns the utterances of the next report. If the next utterance is too large for a report, the report contains no
    * utterances. The result contains all utterances.
    */
   #unreported(): Utterance[] {

@@ -39,7 +39,9 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/** Returns as many of the first utterances as fit into `bytesMax` bytes of JSON, without the commas between them. */
+/**
+ * Returns as many of the first utterances as fit into `bytesMax` bytes of JSON. The commas between them do not count.
+ */
 export function firstOf(utterances: Utterance[], bytesMax: number): Utterance[] {
   let bytes = 0
   const end = utterances.findIndex(utterance => {

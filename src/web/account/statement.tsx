@@ -75,7 +75,7 @@ function EntryName({ entry }: { entry: Entry }) {
   const { kind, transcription_id: id, name, audio_duration_seconds: seconds } = entry
   if (kind === 'deposit') return <>{text.deposit}</>
   const length = seconds === null ? '' : ` · ${showDuration(seconds)}`
-  // The job of this charge was deleted, so it has no page to link to.
+  // If the job of this charge was deleted, there is no page to link to.
   if (id === null || name === null) return <>{`${text.deletedJob}${length}`}</>
   return (
     <>

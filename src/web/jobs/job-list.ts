@@ -18,7 +18,7 @@ const pageLength = 50
 /** The largest number of jobs that a request may ask for. */
 const pageLengthMax = 200
 const loaded = signal<Job[] | null>(null)
-/** The filters of the last request for the list of jobs. */
+/** The chosen filters at the last call of `watchJobs`. */
 let listed = ''
 /** The number of times that `refreshJobs` has replaced the whole list. */
 let beginnings = 0
@@ -36,8 +36,8 @@ export const hasMore = computed(() => cursor.value !== null)
 /**
  * Requests the start of the list of jobs again. The response reaches at least to the last job that has not ended, but
  * has at most `pageLengthMax` jobs. Older loaded jobs stay in the list. The response replaces the whole list if it
- * contains no loaded job, because jobs in between may be missing. It also replaces the list if the server has no
- * further jobs.
+ * contains no loaded job, because jobs between the response and the loaded jobs may be missing. It also replaces the
+ * list if the server has no further jobs.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()

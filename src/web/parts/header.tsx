@@ -1,5 +1,5 @@
-// The bar at the top of every page for a signed-in person, with the links to the main pages. Also the banner for a
-// server that does not answer.
+// The bar at the top of every page for a signed-in person, with the links to the main pages. Also the banner that is
+// shown while the server does not answer.
 
 import { isOnline } from '../base/connection.ts'
 import { words } from '../words.ts'

@@ -89,7 +89,7 @@ export class Edits {
 
   /**
    * Returns the name of a speaker for a request that renames the speaker. If another speaker has the same name, returns
-   * the engine's label, because the name would rename both.
+   * the engine's label, because the name would rename both speakers.
    */
   async #requestName(speaker: string): Promise<string> {
     const name = this.nameOf(speaker)

@@ -1,4 +1,5 @@
-// Plays the recording. Its state is in several signals, so that a change renders only the controls that show it.
+// Plays the recording. The player's state is in several signals, so a change renders only the controls that show the
+// changed signal.
 
 import { effect, signal } from '@preact/signals'
 import { isOnline, needsSignIn } from '../base/connection.ts'

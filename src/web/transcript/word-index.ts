@@ -29,7 +29,7 @@ export function indexWords(utterances: readonly Utterance[]): WordIndex {
   }
   let at = 0
   utterances.forEach(({ text, words, start, end, confidence }, owner) => {
-    // If an utterance has no list of words, its whole text is indexed as a single word.
+    // If the list of words is empty, the whole text of the utterance is indexed as a single word.
     if (words.length === 0) put(index, at++, { start, end, owner, from: 0, to: text.length, confidence })
     let offset = 0
     for (const word of words) {
