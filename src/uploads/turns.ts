@@ -12,8 +12,8 @@ export class Turn {
   constructor(readonly done: Promise<void>) {}
 
   /**
-   * Sets the transfer that receives the bytes of this turn's request. The end of the turn stops the transfer. If the
-   * turn has already ended, the transfer is stopped at once.
+   * Sets the transfer that receives the bytes of this turn's request. A call of `end` stops the transfer. If `end` was
+   * called before, the transfer is stopped at once.
    */
   start(transfer: Transfer): void {
     this.#transfer = transfer

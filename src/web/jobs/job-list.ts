@@ -34,8 +34,8 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again. The response reaches at least to the last job that has not ended, but
- * has at most `pageLengthMax` jobs. Older loaded jobs stay in the list. The response replaces the whole list if it
+ * Requests the start of the list of jobs again. The response usually reaches to the last loaded job that has not ended,
+ * but has at most `pageLengthMax` jobs. Older loaded jobs stay in the list. The response replaces the whole list if it
  * contains no loaded job, because jobs between the response and the loaded jobs may be missing. It also replaces the
  * list if the server has no further jobs.
  */

@@ -1,5 +1,5 @@
 // Short messages at the lower edge of the page. A message may have the button "Undo". Ctrl+Z outside text fields does
-// the same, because a keyboard user could hardly reach the button in time.
+// the same as this button, because a keyboard user could hardly reach the button in time.
 
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -31,8 +31,8 @@ export function tellFault(fault: unknown): void {
 }
 
 /**
- * Shows a short message with the button "Undo", which calls `undo`. Without an undo, calls `act` after `timing.undoMs`,
- * or earlier when the page is closed.
+ * Shows a short message with the button "Undo", which calls `undo`. If the person does not undo, calls `act` after
+ * `timing.undoMs`, or earlier when the page is closed.
  */
 export function tellWithUndo(text: string, { act, undo }: { act(): void; undo(): void }): void {
   let isOpen = true

@@ -67,7 +67,8 @@ export function Running({ job: first, onEnd }: RunningProps) {
 }
 
 /**
- * Merges two lists of utterances in order of time. At the same start, an utterance of `added` replaces one of `known`.
+ * Merges two lists of utterances in order of time. If two starts are equal, the utterance of `added` replaces the one
+ * of `known`.
  */
 function merged(known: Utterance[], added: Utterance[]): Utterance[] {
   const starts = new Set(added.map(({ start }) => start))
