@@ -21,7 +21,8 @@ export type ClaimAnswer =
   | { kind: 'yours'; fence: number; token: string; input: JobInput | null; addresses: Addresses }
   /**
    * Another worker holds the job or should do it, or the server cannot answer yet. The worker returns the message of
-   * the job to JetStream, which delivers the message again after `afterMs` (default: `workerRetryMsMax`).
+   * the job to JetStream (the message queues of NATS), which delivers the message again after `afterMs` (default:
+   * `workerRetryMsMax`).
    */
   | { kind: 'later'; afterMs?: number }
   /**

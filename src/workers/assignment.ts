@@ -68,8 +68,9 @@ export class Assignment {
   }
 
   /**
-   * Must be called if JetStream delivers a message of this job again. Later answers then go to this delivery. The
-   * delivery may be of another message, because the server may have put the job into another queue.
+   * Must be called if JetStream (the message queues of NATS) delivers a message of this job again. Later answers then
+   * go to this delivery. The delivery may be of another message, because the server may have put the job into another
+   * queue.
    */
   deliveredAgain(delivery: Delivery): void {
     this.#delivery = delivery

@@ -1,4 +1,5 @@
-// A message that JetStream delivers to a worker. Its methods send the worker's answers to JetStream.
+// A message that JetStream (the message queues of NATS) delivers to a worker. Its methods send the worker's answers to
+// JetStream.
 
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { log } from '../base/log.ts'
