@@ -1,6 +1,6 @@
-// The engine that passes jobs to workers on other machines. A JetStream stream only carries the ids of the jobs. The
-// database decides which worker may deliver a result: the worker with the last claim of the job. If the stream loses a
-// job's message, the server sends a new one.
+// The engine that passes jobs to workers on other machines. A JetStream stream carries only the ids of the jobs, not
+// their input. The database decides which worker may deliver a result: the worker with the last claim of the job. If
+// the stream loses a job's message, the server sends a new one.
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -284,7 +284,8 @@ export class Fleet implements Engine {
     stream.put(pool, entry.wasStarted ? 'again' : 'first', entry.jobId).then(
       sequence => {
         place.sequence = sequence
-        // Also removes this message, if a later call of `#place` has already chosen another pool for the job.
+        // Removes the job's messages in other pools: the earlier one, and also this one if a later call of `#place` has
+        // chosen another pool.
         for (const each of [earlier, place])
           if (each && each.pool !== entry.place?.pool) stream.remove(each.sequence).catch(() => {})
         this.#refused(null)

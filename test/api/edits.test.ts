@@ -83,7 +83,7 @@ test('an utterance without text is in no export, and the others keep their index
 
 /**
  * Adds a job of another account, with the same speaker names as in the tested job. Returns functions that change and
- * read these names.
+ * read the speaker names of the added job.
  */
 function addOther({ service }: Awaited<ReturnType<typeof edited>>) {
   const ben = service.account('ben')

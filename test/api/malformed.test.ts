@@ -81,7 +81,7 @@ steered('an error beyond the routes is answered without a stack', async () => {
 
 type RawAnswer = Awaited<ReturnType<typeof ask>>
 
-/** Checks the headers of each JSON error response, including the rate limit of the IP address in RateLimit-Policy. */
+/** Checks the headers that every JSON error response has. RateLimit-Policy must have the limit of the IP address. */
 function expectUsualHeaders({ headers }: RawAnswer): void {
   expect(headers.get('content-type')).toStartWith('application/json')
   expect(headers.get('link')).toContain('rel="service-desc"')

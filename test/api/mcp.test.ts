@@ -19,7 +19,8 @@ import { shareServices, startTestService, steered, type TestService } from '../s
 shareServices()
 
 /**
- * Connects an MCP client with an API key. The returned function `call` calls a tool and returns the text of the result.
+ * Connects an MCP client with an API key. The returned function `call` calls a tool. It returns the text of the result,
+ * and whether the result is an error.
  */
 async function connect(service: TestService, key: string) {
   const client = new Client({ name: 'probe', version: '1' })

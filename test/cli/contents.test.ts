@@ -29,7 +29,9 @@ test('a build without the weights of the built-in model fails', () => {
   expect(() => contentsOf(root, target)).toThrow('models/whisper-base has no file *.safetensors')
 })
 
-/** Makes a project folder with an empty file for each file that the built program contains. */
+/**
+ * Makes a project folder with an empty file for each file that the built program contains, except the files in lib/.
+ */
 function copyOfNames(): string {
   const root = temporaryFolder()
   const names = [...contentsOf(projectRoot, target).keys()].filter(name => !name.startsWith('lib/'))

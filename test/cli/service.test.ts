@@ -782,8 +782,8 @@ async function expectEndByFault(process: ReturnType<typeof launch>, means: strin
 }
 
 /**
- * Collects the text of a stream. The returned function `until` waits for a match of a pattern, and returns its first
- * group.
+ * Collects the text of a stream. The returned function `until` waits for a match of a pattern or for the end of the
+ * stream. It returns the first group of the match, or an empty text.
  */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''

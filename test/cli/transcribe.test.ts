@@ -38,8 +38,8 @@ test.skipIf(missing)(
     const said = readRttm(await Bun.file(join(out, 'stdin.rttm')).text())
     expect([...new Set(said.map(({ speaker }) => speaker))]).toEqual(['SPEAKER_1', 'SPEAKER_2'])
     const truth = sentences.map(({ start, end, speaker }: SpeakerTurn) => ({ from: start, to: end, speaker }))
-    // The low diarization error rate shows that the RTTM file has the turns of the speakers. With the utterances, the
-    // rate would be 4 %.
+    // The low diarization error rate shows that the RTTM file has the turns of the speakers. With the times of the
+    // utterances, the rate would be 4 %.
     expect(score(truth, said, 0).rate).toBeLessThan(0.02)
   },
   60_000,

@@ -87,7 +87,7 @@ test.skipIf(missing)(
       for await (const chunk of child.stderr) {
         told += new TextDecoder().decode(chunk)
         if (told.includes('talk.srt') && !existsSync(join(inbox, 'later.flac'))) {
-          // When a terminal is closed, the kernel sends SIGHUP to all processes of the group.
+          // When a terminal is closed, the kernel sends SIGHUP to all processes of the foreground process group.
           process.kill(-child.pid, 'SIGHUP')
           add('later.flac')
         }

@@ -67,8 +67,8 @@ test.each([
   writeFileSync(join(folder, 'steno.db'), '')
   expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
   expect(existsSync(join(folder, name))).toBe(true)
-  // `restoring` allows a folder with such files and no database, because a restore adds the database later. The media
-  // files may belong to this database.
+  // `restoring` allows a folder with media files and no valid database, because a restore adds the database later. The
+  // media files may belong to the restored database.
   makeDataDir(folder, { restoring: true })
 })
 
@@ -194,7 +194,7 @@ byRoot('a start goes on if it cannot remove a file', () => {
   makeMediaFolders(data)
   const [stuck, free] = [newId(), newId()].map(id => join(data, 'uploads', id)) as [string, string]
   for (const path of [stuck, free]) writeFileSync(path, 'left')
-  // In a sticky folder of root, another user may remove only files that this user owns.
+  // The folder `uploads` belongs to the user root and is sticky. Another user may remove only their own files in it.
   for (const path of [free, join(data, 'media')]) chownSync(path, otherUser, otherUser)
   chmodSync(join(data, 'uploads'), 0o1777)
   const [openDbModule, leftovers] = ['db/open-db', 'jobs/leftovers'].map(name =>

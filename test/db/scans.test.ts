@@ -66,7 +66,9 @@ function record(db: Db): Map<string, Params> {
   return statements
 }
 
-/** Returns a text for each step of the statement that reads all rows, except the allowed steps. */
+/**
+ * Returns a text for each query plan step that reads all rows, except the allowed steps. Returns none for `readsLinks`.
+ */
 function scansOf(db: Db, statement: string, params: Params): string[] {
   if (statement === readsLinks) return []
   return db
@@ -76,7 +78,7 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if a query plan step (`detail`) reads one of four tables completely, or an index of ended jobs or of
+ * Returns true if a query plan step (`detail`) reads all of one of four tables, or all of an index of ended jobs or of
  * jobs with media. For these indexes, SQLite writes `completed_at>?` even if the statement has no lower bound. The
  * function therefore searches the statement for a lower bound.
  */

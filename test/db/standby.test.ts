@@ -247,7 +247,7 @@ test('a server renews its lease while it checks and restores a copy', async () =
   expect(namesIn(two)).toEqual(['ana'])
 })
 
-/** Creates a FIFO. A process that opens it blocks until another process opens it too. */
+/** Creates a FIFO. A process that opens one end blocks until another process opens the other end. */
 function makeFifo(folder: string, name: string): string {
   const path = join(folder, name)
   expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)

@@ -1,5 +1,5 @@
-// Transcribes recordings in rare or faulty formats. Each word of the known sentence must be found. In recordings
-// without speech, no word may be found.
+// Transcribes recordings of one known sentence in rare or faulty formats. Each word of the sentence must be found. In
+// recordings without speech, no word may be found.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -105,7 +105,10 @@ async function truthOf(name: string): Promise<Truth> {
   return name === 'conversation' ? beginningOf(truth) : truth
 }
 
-/** Returns the reference of the first 35 s of the conversation, which fill two windows. The later parts are similar. */
+/**
+ * Returns the reference (the known sentences) of the first 35 s of the conversation, which fill two windows. The later
+ * parts are similar.
+ */
 function beginningOf(truth: Truth): Truth {
   const duration = 35.3
   const sentences = truth.sentences.filter(({ words }) => words[0]!.start < duration)

@@ -50,7 +50,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
     }
   }
 
-  // After the last start, the server is not killed, so all jobs must end.
+  // After its last start, the server is killed only at the end of the test, so all jobs must end.
   const server = await serve(program, folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }

@@ -75,9 +75,9 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 })
 
 /**
- * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. A job
- * in the state `processing` is half transcribed before. The jobs then download their files again. `answer` makes the
- * responses to the downloads. The same server receives the webhooks.
+ * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. A
+ * job in the state `processing` is half transcribed before. The jobs then download their files again. `answer` makes
+ * the responses to the downloads. The server of the downloads also receives the webhooks.
  */
 async function downloadTwice(
   answer: () => Response | Promise<Response>,
@@ -132,7 +132,7 @@ steered('a file that is downloaded again does not count twice for the quota', as
   expect(await Bun.file((await engine.given(1)).input.path).text()).toBe(file)
 })
 
-/** Lists the jobs by each status. Returns two statuses for each listed job: the one in the query, and that of the job. */
+/** Lists the jobs by each status. Returns two statuses for each listed job: that of the query, and that of the job. */
 async function listedStatuses({ url }: TestService, key: string): Promise<[string, string][]> {
   const found: [string, string][] = []
   for (const listed of jobStates) {
@@ -219,7 +219,7 @@ steered(
       task.reject(new MediaLost())
     }
     const again = await engine.given(3)
-    // The engine is told the ids of both jobs at once, and not only when the jobs end.
+    // The engine is told the ids of both jobs immediately, not only when the jobs end.
     expect(told.toSorted()).toEqual([id, uploaded].toSorted())
     expect(await Bun.file(again.input.path).text()).toBe(speech(60))
     engine.finish(again)
@@ -239,7 +239,7 @@ steered('a file that is downloaded again while its account is erased is removed'
   answer()
   await appeared.promise
   watcher.close()
-  // The sweep ends the download of the job, which no longer exists.
+  // `later` starts a sweep. The sweep ends the download, because its job no longer exists.
   service.later(0)
   while (readdirSync(folder).length > 0) await Bun.sleep(2)
 })

@@ -90,7 +90,10 @@ function wav(rate: number, samples: number): Buffer {
   return bytes
 }
 
-/** Inspects and decodes a Matroska file of packets with half a second of sound. Returns both durations. */
+/**
+ * Inspects and decodes a Matroska file of packets with half a second of sound each. Returns both durations in
+ * milliseconds.
+ */
 async function durationsOf(packets: { atMs: number; lengthMs: number }[]): Promise<[number, number]> {
   const path = join(temporaryFolder(), 'times.mkv')
   const samples = new Float32Array(sampleRate / 2)

@@ -19,7 +19,7 @@ async function* inParts(sound: Float32Array, size: number): AsyncGenerator<Float
 const crosstalkOf = (...channels: Float32Array[]) =>
   findCrosstalk(channels.map((channel, index) => inParts(channel, 5000 + index)))
 
-/** Returns the share of the hops from `from` to `to` (seconds) that are marked as crosstalk. */
+/** Returns the share of the hops (64 ms each) from `from` to `to` (seconds) that are marked as crosstalk. */
 function marked(crosstalk: Uint8Array | undefined, from: number, to: number): number {
   const [first, end] = [from, to].map(at => Math.round((at * 16_000) / hopSamples))
   const hops = crosstalk?.subarray(first, end) ?? new Uint8Array()

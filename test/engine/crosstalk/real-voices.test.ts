@@ -9,7 +9,9 @@ import { readSound } from '../../support/read-sound.ts'
 import { noise } from '../../support/sound.ts'
 
 const folder = firstOf('../shared/audio/librispeech-test-other')
-/** A voice counts as audible in a hop if its root mean square is at least this value: 46 dB below full scale. */
+/**
+ * A voice counts as audible in a hop (64 ms) if its root mean square is at least this value: 46 dB below full scale.
+ */
 const audible = 0.005
 
 /** The readings of two people: three utterances each, all at the same level. */
@@ -62,8 +64,8 @@ function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number,
 }
 
 /**
- * Returns the shares of marked hops: `own` among the hops with the channel's own voice, `other` among the hops with
- * only the other channel's voice.
+ * Returns the shares of hops (64 ms) that are marked as crosstalk: `own` among the hops with the channel's own voice,
+ * `other` among the hops with only the other channel's voice.
  */
 function marked(
   crosstalk: Uint8Array,
@@ -83,7 +85,7 @@ function marked(
 
 /**
  * Finds the crosstalk in a conversation of the two readers, and returns the shares of marked hops for both channels.
- * The crosstalk is `decibels` below its voice. One voice is `quieter` decibels below the other voice.
+ * The crosstalk is `decibels` below its voice. The second voice is `quieter` decibels below the first one.
  */
 async function measured({
   pause,

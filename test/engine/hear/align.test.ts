@@ -10,8 +10,8 @@ const words = [' one', ' two', ' three', ' four', ' five', ' six', '.', ' है
 const tokenizer = tokenizerOf(words)
 
 /**
- * Returns the attention of an ideal alignment head for one token: high from frame `from` to frame `to`, and near zero
- * elsewhere.
+ * Returns the attention of an ideal alignment head (it follows the speech) for one token: high from frame `from` to
+ * frame `to`, and near zero elsewhere.
  */
 function attendTo(frames: number, from: number, to: number): Float32Array {
   return Float32Array.from({ length: frames }, (_, frame) =>

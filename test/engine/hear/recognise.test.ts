@@ -28,8 +28,8 @@ const whisper = { facts, tokenizer } as unknown as Whisper
 
 /**
  * The fake result for one window. `attempts[n]` has the tokens of attempt n, and later attempts repeat the last
- * element. A negative number -N is the token N with a low probability. `noSpeech` is the probability of no speech, by
- * default 0.
+ * element. A negative number -N is the token N with a low probability. If `noSpeech` is above 0.5, the window probably
+ * has no speech.
  */
 type Script = { attempts: number[][]; noSpeech?: number }
 

@@ -50,7 +50,10 @@ function shareWith(count: number, voices: Float32Array, from: number, to: number
 
 const readingsOf = new Map<number, Promise<VoiceReading>>()
 
-/** Returns the voice reading of `conversation(noise)`. Each conversation is read only once. */
+/**
+ * Returns the voice reading (the results of the voice network) of `conversation(noise)`. Each conversation is read only
+ * once.
+ */
 function readingWith(noise: number): Promise<VoiceReading> {
   const reading = readingsOf.get(noise) ?? conversation(noise).then(readVoices)
   readingsOf.set(noise, reading)
@@ -101,7 +104,7 @@ for (const [kind, noise] of [
   )
 }
 
-/** Returns the mean frame embedding between `from` and `to`, in seconds. */
+/** Returns the mean of the frame embeddings (voice vectors) between `from` and `to` (seconds), scaled to length 1. */
 function voiceIn({ embeddings, width }: VoiceReading, from: number, to: number): Float32Array {
   const sum = new Float32Array(width)
   const perSecond = framesPerSecond / framesPerEmbedding

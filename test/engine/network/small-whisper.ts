@@ -84,7 +84,7 @@ function rowsOf(name: string, length: number): number {
   return length / small.width
 }
 
-/** The configuration of the small model. The special tokens have Whisper's order. */
+/** The configuration of the small model. As in Whisper, the text tokens come first and the timestamp tokens last. */
 export const smallFacts: Facts = {
   mels: small.mels,
   width: small.width,

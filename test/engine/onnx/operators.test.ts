@@ -177,7 +177,7 @@ describe.skipIf(!operators)(`steno's own operations${unless(operators && 'here',
     expect(attention(1537)).toThrow('Attention: there are too many frames')
   })
 
-  /** Returns the attention weights of one query, and the weighted values. `mass` is added to the scores. */
+  /** Returns the attention weights of one query, and the weighted sum of `values`. `mass` is added to the scores. */
   const attend = (query: number[], keys: number[][], values: number[][], mass: number[]) => {
     const scores = keys.map(
       (key, at) => query.reduce((sum, each, channel) => sum + each * key[channel]!, 0) / 8 + mass[at]!,

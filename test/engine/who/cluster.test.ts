@@ -103,7 +103,7 @@ test('without embeddings there is no voice, and one embedding is one voice', () 
 
 /**
  * Returns embeddings of two similar voices. The cosine between their means is 0.862, so their distance without scatter
- * is 0.138. `spread` changes only the scatter.
+ * is 0.138. `spread` changes only the scatter: the distances between embeddings of one voice.
  */
 function nearVoices(counts: readonly [number, number], spread: number): Float32Array[] {
   const common = 2.5 / Math.hypot(1, spread)
