@@ -21,7 +21,7 @@ setDefaultTimeout(60_000)
 
 /**
  * The layers of the program, lowest first. A room (a folder or file directly in src) may import values only from lower
- * layers, or as `neighbours` allows.
+ * layers, or as the pairs in `neighbours` allow.
  */
 const line: string[][] = [
   // `web`, the web app, runs in the browser. It is in the lowest layer, so it must not import code of the server.
@@ -43,8 +43,8 @@ const line: string[][] = [
 const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
 /**
- * The entry files of rooms (folders in src), by room. Other rooms may import values only from these files of such a
- * room.
+ * The entry files of rooms (folders in src), by room. From a room in this list, other rooms may import values only
+ * through its entry files.
  */
 const entryFiles: Record<string, string[]> = {
   engine: [
@@ -222,7 +222,7 @@ function pastTheEntries(file: SourceFile): string[] {
 }
 
 /**
- * Returns the files from which `file` imports values in other rooms (folders in src). Rooms without a list in
+ * Returns the files of other rooms (folders in src) from which `file` imports values. Rooms without a list in
  * `entryFiles` are left out.
  */
 function entered(file: SourceFile): { room: string; name: string }[] {

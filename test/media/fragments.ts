@@ -22,8 +22,8 @@ export type Layout = {
   /** If true, the file has a box `sidx`, which lists the fragments. */
   hasIndex?: boolean
   /**
-   * The length of a silent gap before the second half of the file, in samples. With a negative length, the two halves
-   * overlap.
+   * The length of a silent gap before the second half of the fragments, in samples. With a negative length, the two
+   * halves overlap.
    */
   gap?: number
   /** The size, in bytes, of the padding in the box `moov`, which describes the tracks. */

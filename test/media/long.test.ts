@@ -1,5 +1,6 @@
-// Tests long files. FFmpeg would read the list of all packets of an MP4, CAF or AVI file into memory. The media program
-// avoids this, with the same results as FFmpeg. It must not keep large pictures and attachments in memory either.
+// Tests long files. By default, FFmpeg reads the list of all packets of an MP4, CAF or AVI file into memory. The media
+// program avoids this, with the same results as FFmpeg. It must not keep large pictures and attachments in memory
+// either.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -91,8 +92,8 @@ test.each(layouts)('a fragmented file with %s gives the same samples when it is 
   expect((await decodeAll(long)).subarray(0, 31_900)).toEqual(whole.subarray(0, 31_900))
 })
 
-// Each of the next files of three hours has at least 225,000 packets. FFmpeg alone keeps 24 or 40 bytes for each
-// packet, which is more memory than `small` allows.
+// Each file of three hours in the next tests has at least 225,000 packets. By default, FFmpeg keeps 24 or 40 bytes for
+// each packet, which is more memory than `small` allows.
 
 test('a fragmented recording of three hours takes as little memory as a short one', async () => {
   const file = readFileSync(fixture('aac.m4a'))
@@ -159,8 +160,8 @@ test('a CAF file gives the same samples when it is long', async () => {
   const part = 163_840
   const noise = 0.02
   const layout = { priming: 2112, remainder: 100, packets }
-  // FFmpeg reads the packet table of a CAF file with up to 65,536 packets. The media program reads a longer table. 149
-  // parts have 65,709 packets.
+  // FFmpeg reads the packet table of a CAF file with up to 65,536 packets. The code of the media program itself reads a
+  // longer table. 149 parts have 65,709 packets.
   const short = await decodeAll(write(repeatedCaf(file, 3, layout)))
   const long = await decodeAll(write(repeatedCaf(file, 149, layout)))
   expect(Buffer.compare(bytesOf(long.subarray(0, 2 * part)), bytesOf(short.subarray(0, 2 * part)))).toBe(0)

@@ -1,4 +1,4 @@
-// Tests that a promise that rejects after the stop does not end the process.
+// Tests that a promise that rejects after the stop signal does not end the process.
 
 import { expect, test } from 'bun:test'
 import { beforeStop } from '../../src/net/before-stop.ts'

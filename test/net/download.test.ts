@@ -623,7 +623,7 @@ test('a download at 20 KB a second goes on, one at 12 KB a second ends, also in 
   const whole: Scene = socket => answer(socket, 200, {}, content)
   expect(await takeAtRate(20 * 1024, whole)).toBe(content.length)
   expect(await takeAtRate(12 * 1024, whole)).toBeLessThan(content.length)
-  // Each attempt is shorter than the time after which the rate is checked.
+  // Each attempt is shorter than the time after which the download rate is checked.
   const inParts: Scene = (socket, request) => {
     const from = Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0)
     const part = content.subarray(from, from + 700_000)

@@ -299,7 +299,7 @@ test.each([
     let sent = 1
     const take = async () => {
       jest.advanceTimersByTime(busyMs)
-      // This runs when the reader waits for the next part.
+      // The callback runs when the reader waits for the next part.
       void setImmediate().then(() => {
         jest.advanceTimersByTime(pauseMs)
         if (sent++ < parts) socket.write(part)

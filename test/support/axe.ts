@@ -1,4 +1,4 @@
-// Checks pages with axe, in both themes and in windows of several widths.
+// Checks the accessibility of pages with axe, in both themes and in windows of several widths.
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -11,8 +11,8 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 export type Look = ['light' | 'dark', number]
 
 /**
- * Changes the look of a loaded page. The page must have reduced motion, because axe could otherwise measure a colour
- * during its transition.
+ * Changes the look of a loaded page. The page must have reduced motion, because the accessibility checker axe could
+ * otherwise measure a colour during its transition.
  */
 export async function setLook(page: Page, [colorScheme, width]: Look): Promise<void> {
   await page.emulateMedia({ colorScheme })

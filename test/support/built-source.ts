@@ -27,7 +27,10 @@ export function builtSource(): string {
   return found
 }
 
-/** Returns the paths of the files that the hash covers. bun.lock stands for the files of the packages. */
+/**
+ * Returns the paths of the files that the hash of the source code covers. bun.lock stands for the files of the
+ * packages.
+ */
 function sourceFiles(): string[] {
   const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
   return [...others, 'test/support/built-source.ts', ...new Glob('src/**/*').scanSync(root)].sort()
@@ -39,8 +42,8 @@ function hashOfSource(): string {
 }
 
 /**
- * Replaces `import.meta.url` and `import.meta.dir` by the paths of the source files, because they are different in an
- * executable. Also lets `selfCommand` start the executable.
+ * Replaces `import.meta.url` and `import.meta.dir` by their values in the source files, because an executable has other
+ * values. Also lets `selfCommand` start the executable.
  */
 const places: BunPlugin = {
   name: 'places of the source',

@@ -50,7 +50,7 @@ export type ClusterResult = {
   cpuMsPerJob: number
   faults: Record<string, number>
   attempts: number
-  /** Messages about jobs with a wrong result: a wrong state, number of transcripts, charge, or order of webhooks. */
+  /** Messages about a wrong number of jobs, or a wrong state, number of transcripts, charge, or webhooks of a job. */
   broken: string[]
 }
 
@@ -171,7 +171,9 @@ type Faults = {
   cleanup: AsyncDisposableStack
 }
 
-/** Causes faults until all jobs have ended. Returns the number of faults of each kind. */
+/**
+ * Waits until all jobs have ended, and causes faults if `random` is given. Returns the number of faults of each kind.
+ */
 async function causeFaults(db: Db, { options, workers, startWorker, toNats, cleanup }: Faults) {
   const { random = null, faultEveryMs = 3000, freezeMs = faultEveryMs, faultsMax = Infinity } = options
   const counts = { kill: 0, freeze: 0, cut: 0, swallow: 0 }

@@ -1,8 +1,8 @@
 import type { Batch } from '../../src/engine/hear/network.ts'
 
 /**
- * Returns a fake batch without a neural network. `rows` has one object for each window, whose `at` counts the decoding
- * steps. `scoresOf` returns the scores of the next token.
+ * Returns a fake batch (windows of sound that are decoded together) without a neural network. `rows` has one object for
+ * each window. The field `at` of a row counts the decoding steps. `scoresOf` returns the scores of the next token.
  */
 export function fakeBatch<Row extends { at: number }>(
   rows: Row[],

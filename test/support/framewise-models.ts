@@ -40,8 +40,8 @@ function addPowers(graph: Graph, sound: string, tokens: number, length: number):
 }
 
 /**
- * Writes a CTC model that gives `scores` scores for a frame. The model is invalid if `scores` differs from the number
- * of tokens.
+ * Writes a framewise speech model of the kind CTC, which gives `scores` scores for a frame. The model is invalid if
+ * `scores` differs from the number of tokens.
  */
 export async function writeCtcModel(
   folder: string,
@@ -63,8 +63,8 @@ function tokenLines(tokens: readonly string[]): string {
 }
 
 /**
- * Writes a TDT model whose tokens last one frame of 80 ms each. The last token is the blank token. Only the blank token
- * can follow itself.
+ * Writes a framewise speech model of the kind TDT, whose tokens last one frame of 80 ms each. The last token is the
+ * blank token, which has no text. Only the blank token can follow itself.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))

@@ -39,7 +39,7 @@ function stateOfProcess(): Map<string, unknown> {
 
 let before = stateOfProcess()
 
-// Bun calls this function at the end of each test file, after the file's own functions.
+// Bun calls this function at the end of each test file, after the file's own `afterAll` functions.
 afterAll(() => {
   const after = stateOfProcess()
   const names = new Set([...before.keys(), ...after.keys()])

@@ -20,8 +20,8 @@ export type NameServer = {
 }
 
 /**
- * Starts a name server with the names in `zone`. It does not answer queries for names that end with `.silent`. Any
- * other name does not exist.
+ * Starts a name server with the names in `zone`. It does not answer queries for names that end with `.silent`. It
+ * answers that any other name does not exist.
  */
 export async function startNameServer(
   zone: Zone,

@@ -6,7 +6,7 @@ import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { scratch } from './folder.ts'
 
-/** The bytes of an empty database with all migrations. Null until the second service of the process starts. */
+/** The bytes of an empty database with all migrations. Null before the first use. */
 let migrated: Uint8Array | null = null
 let services = 0
 

@@ -9,8 +9,9 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. For an unknown
- * account, no hash is computed. The built program hashes at its own cost.
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. If the stored
+ * hash has another cost, as for an unknown account, no hash is computed and no password matches. The built program
+ * hashes at its own cost.
  */
 export function hashAtLowCost(): void {
   const { hash, verify } = Bun.password

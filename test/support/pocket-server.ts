@@ -7,8 +7,8 @@ import { prepareData, serve, testedProgram } from './server.ts'
 
 type PocketServer = {
   /**
-   * True if the pocket model, a needed voice model or a clip (a short recording of speech) is missing. No server is
-   * then started, and the tests must be skipped.
+   * True if the pocket model, a needed voice model or the folder of clips (short recordings of speech) is missing. No
+   * server is then started, and the tests must be skipped.
    */
   missing: boolean
   /**

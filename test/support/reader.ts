@@ -18,7 +18,7 @@ export type Home = { url: string; key: string; folder: string; close(): Promise<
 /** Starts the server for the commands of all documents. `close` stops the server and returns its exit code. */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
-  // The server unpacks files into `data`, and the commands into `cache`.
+  // The server unpacks its embedded files into `data`. The commands unpack theirs into `cache`.
   for (const place of [bin, join(folder, 'data'), join(folder, 'cache')]) mkdirSync(place)
   if (testedProgram().length === 1)
     for (const place of ['data', 'cache']) shareUnpacked(testedProgram()[0]!, join(folder, place))

@@ -1,6 +1,6 @@
 // A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network, engine and
-// callers. In each step, the simulator completes an operation, sends a request, runs the sweeps, or causes a fault. The
-// same seed always gives the same run.
+// callers. In each step, the simulator completes an operation, sends a request, runs the sweeps, changes a clock, or
+// causes a fault. The same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

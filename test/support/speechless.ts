@@ -48,8 +48,8 @@ function pinkNoise(): Sampler {
 }
 
 /**
- * Brown noise: its power falls by 6 dB per octave. Each sample is the sum of all earlier random steps. Older steps
- * count less, so that the sum stays bounded.
+ * Brown noise: its power falls by 6 dB per octave. Each sample is the sum of all random steps so far. Older steps count
+ * less, so that the sum stays bounded.
  */
 function brownNoise(): Sampler {
   const white = whiteNoise(0.02, 3)

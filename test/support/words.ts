@@ -1,4 +1,5 @@
-// Compares a transcript with its reference: counts word errors, and words with correct times.
+// Compares a transcript with its reference (the right words and times): counts word errors, and words with correct
+// times.
 
 import type { Transcript, Word } from '../../src/transcripts/transcript.ts'
 
@@ -48,8 +49,8 @@ export function compareWords(truth: readonly string[], heard: readonly string[])
 }
 
 /**
- * Compares the word times with the reference. `of` is the number of correctly recognised words. `right` is the number
- * of these words whose start and end are at most `within` seconds wrong.
+ * Compares the word times with those of the reference `truth`. `of` is the number of correctly recognised words.
+ * `right` is the number of these words whose start and end are at most `within` seconds wrong.
  */
 export function compareTimes(truth: Truth, transcript: Transcript, within = 0.2) {
   const expected = truth.sentences.flatMap(each => each.words)

@@ -16,7 +16,7 @@ test.each([
   expect(notFound).toEqual([])
 })
 
-// In Hindi, Bengali and decomposed Latin, a mark follows its letter.
+// In Hindi, Bengali and decomposed Latin text, a mark (such as an accent) follows its letter.
 test.each([
   ['कल', 'कला और कल', 'कला और X'],
   ['ल', 'किल और ल', 'किल और X'],

@@ -73,7 +73,7 @@ seen(
   isSlow ? 600_000 : 60_000,
 )
 
-/** Waits until the page shows that a share of the file, from 0 to 1, was sent. */
+/** Waits until the page shows that at least this share of the file, from 0 to 1, was sent. */
 function sent(page: Page, share: number): Promise<void> {
   return until(page, `document.querySelector('.upload progress')?.value >= ${share * bytes}`)
 }

@@ -8,7 +8,10 @@ import { utteranceOf } from '../support/transcripts.ts'
 const utterances = [utteranceOf('a b c d e f g h', 1), utteranceOf('yes', 2.25), utteranceOf('i j', 8)]
 const { times, owners, from, to } = indexWords(utterances)
 
-/** Returns the word that is spoken at a time. In a pause, returns the word that started last. */
+/**
+ * Returns the word that is spoken at a time, or the later one of two. In a pause, returns the word that started last,
+ * or undefined before the first word.
+ */
 function spokenAt(seconds: number): string | undefined {
   const word = wordAt(times, seconds)
   return utterances[owners[word] ?? -1]?.text.slice(from[word], to[word])

@@ -157,7 +157,7 @@ natsTest('until its silent holder is forgotten, a job goes only to workers that 
   await laterWith(0, both)
   await until(async () => (await queued()).length > 0)
   expect(await queued()).toEqual([subject(both)])
-  // The server forgets the German worker after a day. A worker without German then gets the job, and fails it.
+  // The server forgets the German worker after a day. The job then goes to the workers without German.
   await laterWith(25 * hour, ['en'])
   await until(async () => (await queued()).includes(subject(['en'])))
 })

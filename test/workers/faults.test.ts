@@ -14,7 +14,7 @@ natsTest(
     const cleanup = new AsyncDisposableStack()
     afterAll(() => cleanup.disposeAsync())
     const options = { jobs: 24, workers: 3, slots: 2, seconds: 4, speed: 5, lease: '1s', webhooks: true }
-    // With this seed, four faults are of four different kinds. A worker is frozen for longer than its lease.
+    // With this seed, the first four faults are of four different kinds. A worker is frozen for longer than its lease.
     const faultOptions = { random: seeded(4), faultEveryMs: 700, freezeMs: 1500, faultsMax: 4 }
     const { faults, broken } = await runCluster({ ...options, ...faultOptions }, cleanup)
     expect(broken).toEqual([])

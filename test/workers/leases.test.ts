@@ -273,8 +273,8 @@ const yours: ClaimAnswer = {
 }
 
 /**
- * Returns the hand-overs of a server that has given one job to workers. The job's message has the number 1 in its
- * queue.
+ * Returns the hand-overs (jobs that a server has given to workers), with one job. The job's message has the number 1 in
+ * its queue.
  */
 function handOver(hasOther = () => false) {
   let fence = 1

@@ -114,7 +114,7 @@ natsTest('after a short break of the connection, a job goes to the worker at onc
   const address = `nats://127.0.0.1:${proxy.port}`
   const { engine } = await startWorker({ nats: address, server: service.url, cluster })
   await until(() => asked > 0)
-  // The request reaches NATS before the connection breaks.
+  // In this pause, the request reaches NATS.
   await Bun.sleep(50)
   proxy.cut()
   await until(() => connected > 1)
@@ -142,7 +142,7 @@ natsTest(
     await service.account('ana').transcribe()
     await engine.given(1)
     expect(lostAt).toBeGreaterThan(0)
-    // The limit of 30 s is shorter than the lease of one minute, so the lease did not cause the delivery.
+    // The limit of 30 s is shorter than the worker lease of one minute, so the lease did not cause the delivery.
     expect(performance.now() - lostAt).toBeLessThan(6 * limits.workerKeepMs)
     proxy.close()
   },
@@ -257,8 +257,8 @@ natsTest(
     engine.finish(task)
     const finishedAt = performance.now()
     await ended
-    // After the end of its work, the worker waits for the server for two leases of 1 s. The earlier time without NATS
-    // does not count.
+    // After the end of its work, the worker waits for the server for two worker leases of 1 s. The earlier time without
+    // NATS does not count.
     expect(performance.now() - finishedAt).toBeGreaterThan(2000)
     // The server runs in this process too, so other warnings may come from the server.
     expect(warn.mock.calls).toContainEqual([

@@ -40,8 +40,8 @@ natsTest('a worker gets a job although its claim arrives before the number of th
     return pool !== null
   })
   const next = async (priority: Priority): Promise<Delivery> => {
-    // The server uses only workers that it has heard of in the last two seconds. The test does not wait for an answer,
-    // because the server may be unable to answer.
+    // The server uses only workers that it has heard from in the last two seconds. The test does not wait for an
+    // answer, because the server may be unable to answer.
     wire.publish(subjectsOf('order').request('gpu-1', 'hello'), bytesOf(hello))
     const { signal: lost } = new AbortController()
     const delivery = await pull(wire, 'order', { pool: pool ?? '', priority, waitMs: 500, lost })
@@ -57,8 +57,8 @@ natsTest('a worker gets a job although its claim arrives before the number of th
   expect(await ask<unknown>('result', { session: 'x', job: id, fence, token, failure })).toEqual({
     kind: 'again',
   })
-  // The server now puts the job into the queue `again`. It learns the number of this message only after the claim, or
-  // at the same moment.
+  // The server now puts the job into the queue `again`. It learns the number of the job's new message only after the
+  // claim, or at the same moment.
   const before = claims
   const release = proxy.hold()
   const again = await next('again')

@@ -58,7 +58,7 @@ async function open(cluster: string, claims?: Partial<Claims>) {
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
   const { fleet, later, consumers, hello, passGerman, queued, queues, block } = parts
-  // For one lease after its start, the server assumes that absent workers can do any job.
+  // For one worker lease (an hour) after its start, the server assumes that absent workers can do any job.
   later(hour + 1)
   await hello(['de'])
   const job = passGerman()
@@ -178,7 +178,7 @@ natsTest(
 natsTest(
   'a job that moves before JetStream has confirmed its first message leaves no message in the old queue',
   async () => {
-    // The order in which the confirmations of the two messages arrive.
+    // The two orders in which the confirmations of the two messages can arrive.
     const orders = [
       [0, 1],
       [1, 0],
