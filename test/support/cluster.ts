@@ -50,7 +50,10 @@ export type ClusterResult = {
   cpuMsPerJob: number
   faults: Record<string, number>
   attempts: number
-  /** Messages about a wrong number of jobs, or a wrong state, number of transcripts, charge, or webhooks of a job. */
+  /**
+   * Messages about a wrong number of jobs, and about jobs with a wrong state, number of transcripts, charge, or
+   * webhooks.
+   */
   broken: string[]
 }
 

@@ -221,7 +221,7 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   const { page } = await browser.enter(service, eva)
   await page.goto('/jobs')
   // The web app sends 17 MB in two PATCH requests of 16 MB and 1 MB. A script in the page drops all requests after the
-  // first one, so the upload stops at 94 %. A route of Playwright would copy all their bytes.
+  // first one, so the upload stops at 94 %. A route of Playwright would copy all bytes of the requests.
   const bytes = new Uint8Array(17 * 1024 * 1024)
   const path = file('long.wav', bytes)
   await page.evaluate(`pieces = 0

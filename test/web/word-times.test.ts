@@ -9,8 +9,8 @@ const utterances = [utteranceOf('a b c d e f g h', 1), utteranceOf('yes', 2.25),
 const { times, owners, from, to } = indexWords(utterances)
 
 /**
- * Returns the word that is spoken at a time, or the later one of two. In a pause, returns the word that started last,
- * or undefined before the first word.
+ * Returns the word that is spoken at a time, or the later of two such words. In a pause, returns the word that started
+ * last, or undefined before the first word.
  */
 function spokenAt(seconds: number): string | undefined {
   const word = wordAt(times, seconds)
