@@ -46,7 +46,7 @@ const amrFiles = [
 
 /**
  * Makes an AMR frame. `kind` 0 is speech at the lowest bit rate, and 15 is a frame without data. The noise of a pause
- * is 8 in AMR-NB and 9 in AMR-WB.
+ * is kind 8 in AMR-NB and kind 9 in AMR-WB.
  */
 function amrFrame(kind: number, bytes: number): Buffer {
   // 0x54 at the start of a frame means kind 10, which does not exist. A decoder that starts at a wrong byte therefore
