@@ -1,13 +1,14 @@
 // Sets the environment of the tests, and of the programs that tests start.
 //
-// MIMALLOC_PURGE_DELAY is removed, so that the programs use memory as for a user. The tests have their own cache
-// folder, without the user's models and CUDA provider. Each run removes models and CUDA providers from this folder.
+// The settings of the Makefile for the test process are removed, so that the programs run as for a user. The tests have
+// their own cache folder, without the user's models and CUDA provider. Each run removes models and CUDA providers from
+// this folder.
 
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-delete process.env.MIMALLOC_PURGE_DELAY
+for (const name of ['MIMALLOC_PURGE_DELAY', 'BUN_JSC_useFTLJIT']) delete process.env[name]
 const cache = join(tmpdir(), `steno-test-cache-${process.getuid?.()}`)
 process.env.STENO_CACHE_DIR = cache
 const downloads = new Bun.Glob('{models,native/cuda-*}')
