@@ -4,6 +4,7 @@
 import {
   closeSync,
   copyFileSync,
+  existsSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -54,7 +55,7 @@ export class Draft implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true, force: true })
+    remove(this.path)
   }
 }
 
@@ -89,25 +90,36 @@ export function linkOrCopy(from: string, to: string): void {
 }
 
 /**
- * Renames the folder at `path` to `target`. An existing folder at `target` is renamed first, and removed at the end. No
- * process ever sees an incomplete folder at `target`.
+ * Renames the folder at `path` to `target`. An existing folder at `target` is renamed first, and removed at the end. If
+ * `path` cannot be renamed, the existing folder is put back. No process ever sees an incomplete folder at `target`.
  */
 export function replaceFolder(path: string, target: string): void {
   for (;;) {
-    using old = new Draft(target)
+    const old = draftPath(target)
     try {
-      renameSync(target, old.path)
+      renameSync(target, old)
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error
     }
     try {
       renameSync(path, target)
-      return
     } catch (error) {
-      // Another process has created a folder at `target` meanwhile. The loop tries again.
-      if (!isTaken(error)) throw error
+      if (isTaken(error)) {
+        // Another process has created a folder at `target` meanwhile. The loop tries again.
+        remove(old)
+        continue
+      }
+      // If this fails too, its error names the path of the existing folder.
+      if (existsSync(old)) renameSync(old, target)
+      throw error
     }
+    remove(old)
+    return
   }
+}
+
+function remove(path: string): void {
+  rmSync(path, { recursive: true, force: true })
 }
 
 /**

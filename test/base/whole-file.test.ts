@@ -241,6 +241,34 @@ test('a replacement that is missing is an error', () => {
   expect(() => replaceFolder(join(home, 'a'), join(home, 'b'))).toThrow('ENOENT')
 })
 
+test('a folder whose replacement is missing stays', () => {
+  const home = folder('kept')
+  const path = join(home, 'a')
+  mkdirSync(join(path, 'deep'), { recursive: true })
+  expect(() => replaceFolder(join(home, 'b'), path)).toThrow('ENOENT')
+  expect([readdirSync(home), readdirSync(path)]).toEqual([['a'], ['deep']])
+})
+
+test.skipIf(strace === null)(
+  `a folder that can neither be replaced nor put back is not removed, and the error names its path${unlessTraced}`,
+  () => {
+    const home = folder('not-put-back')
+    const path = join(home, 'a')
+    for (const each of [path, `${path}-new`]) mkdirSync(join(each, 'deep'), { recursive: true })
+    const script = `
+      import { replaceFolder } from ${module}
+      try {
+        replaceFolder(...${JSON.stringify([`${path}-new`, path])})
+      } catch (error) {
+        console.log(error.message)
+      }`
+    const said = runWithoutLinks('EPERM', script, '?rename,?renameat,?renameat2:error=EIO:when=2+')
+    const [moved = '', ...others] = readdirSync(home).filter(isDraft)
+    expect([others, readdirSync(join(home, moved))]).toEqual([[], ['deep']])
+    expect(said).toContain(join(home, moved))
+  },
+)
+
 test('a process that is killed while it writes leaves a draft, and no file under the name', async () => {
   const home = folder('killed')
   const child = start(
