@@ -31,7 +31,7 @@ export class Draft implements Disposable {
 
   /**
    * Moves the complete draft to the target path. Returns false, and moves nothing, if the target exists. Only an empty
-   * folder may be replaced, by a folder.
+   * folder may be replaced, by a folder. Throws if the draft is a folder and the target is a file.
    */
   place(): boolean {
     const isFolder = syncAll(this.path)

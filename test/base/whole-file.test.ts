@@ -218,6 +218,18 @@ test('place never overwrites a folder, and returns false', () => {
   ])
 })
 
+test('place of a folder throws if the target is a file, and the file remains', () => {
+  const home = folder('place-over-file')
+  const path = join(home, 'a')
+  writeFileSync(path, 'old')
+  expect(() => {
+    using draft = new Draft(path)
+    fill(draft, 'new')
+    draft.place()
+  }).toThrow('ENOTDIR')
+  expect([readdirSync(home), readFileSync(path, 'utf8')]).toEqual([['a'], 'old'])
+})
+
 test('replace overwrites a file or a folder, whatever its content', () => {
   const home = folder('replace')
   const descriptors = () => readdirSync('/proc/self/fd').length
