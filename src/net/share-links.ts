@@ -105,8 +105,8 @@ export function directAddress(url: URL): URL | NoFile {
   return url
 }
 
-function dropboxFile(url: URL): URL | null {
-  return url.searchParams.get('raw') === '1' ? null : withQuery(url, { dl: '1' })
+function dropboxFile(url: URL): URL {
+  return url.searchParams.get('raw') === '1' ? url : withQuery(url, { dl: '1' })
 }
 
 function driveFile(url: URL, id: string | null): URL | null {

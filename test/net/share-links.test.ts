@@ -16,6 +16,10 @@ test.each([
     'https://www.dropbox.com/scl/fo/abc/hash/talk.mp3?rlkey=k3y',
     'https://www.dropbox.com/scl/fo/abc/hash/talk.mp3?rlkey=k3y&dl=1',
   ],
+  [
+    'https://www.dropbox.com/scl/fo/abc/hash/talk.mp3?rlkey=k3y&raw=1',
+    'https://www.dropbox.com/scl/fo/abc/hash/talk.mp3?rlkey=k3y&raw=1',
+  ],
   ['https://drive.google.com/file/d/1AbC-d_9/view?usp=sharing', drive],
   ['https://drive.google.com/file/d/1AbC-d_9', drive],
   ['https://drive.google.com/file/u/1/d/1AbC-d_9/preview', drive],
