@@ -70,11 +70,11 @@ function isDone({ place }: Source, outputs: Output[]): boolean {
   return outputs.every(({ path }) => changeTimeOf(path) >= changedAt)
 }
 
-/** Returns the modification time of a file, or -1 if it cannot be read. */
+/** Returns the modification time of a file, or NaN if it cannot be read. Each comparison with NaN is false. */
 function changeTimeOf(path: string): number {
   try {
     return statSync(path).mtimeMs
   } catch {
-    return -1
+    return Number.NaN
   }
 }

@@ -105,6 +105,33 @@ test.skipIf(missing)(
   60_000,
 )
 
+test('a file from before 1970 is taken too', async () => {
+  const folder = temporaryFolder()
+  const inbox = join(folder, 'in')
+  mkdirSync(inbox)
+  for (const name of ['a.mp3', 'b.mp3']) writeFileSync(join(inbox, name), 'no sound in here')
+  const { PATH = '' } = process.env
+  const hourBefore = new Date(-3_600_000)
+  utimesSync(join(inbox, 'a.mp3'), hourBefore, hourBefore)
+  const child = Bun.spawn(selfCommand('watch', inbox, '--out', join(folder, 'out')), {
+    cwd: folder,
+    env: { PATH, HOME: folder, STENO_ENV_FILE: join(folder, 'none') },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  let told = ''
+  try {
+    for await (const chunk of child.stderr) {
+      told += new TextDecoder().decode(chunk)
+      if (told.includes('b.mp3: The file is not')) break
+    }
+  } finally {
+    child.kill('SIGINT')
+  }
+  expect(await child.exited).toBe(0)
+  expect(told).toContain('a.mp3: The file is not')
+})
+
 test('a folder that is missing, or no output folder, is wrong usage', () => {
   const run = (...args: string[]) => Bun.spawnSync(selfCommand('watch', ...args))
   expect(run('/nowhere', '--out', 'x').exitCode).toBe(2)
