@@ -1,5 +1,5 @@
 // Measures the loudness of the recording every 10 ms, and removes pauses from turns. A turn is a span in which one
-// speaker talks. The segmentation model counts pauses of less than about 0.5 s as speech.
+// speaker talks. It contains pauses shorter than about 0.5 s, because the segmentation model counts them as speech.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { HighPass } from './high-pass.ts'
@@ -31,7 +31,7 @@ export class Loudness {
     this.count = count
   }
 
-  /** Returns the turns without the pauses in them. A turn with a long pause inside usually becomes several turns. */
+  /** Removes the pauses from the turns. A turn with a long pause inside usually becomes several turns. */
   withoutPauses(turns: readonly Turn[]): Turn[] {
     const smooth = smoothed(this.values)
     return turns.flatMap(turn => partsWithoutPauses(turn, smooth))

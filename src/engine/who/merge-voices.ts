@@ -5,12 +5,12 @@ import type { Cluster } from './linkage.ts'
 import { dot } from './unit.ts'
 
 /**
- * The distance between two voices is less exact if one of them has little speech. The limit of the distance is
- * therefore raised by this value, divided by the seconds of speech of the voice that has less.
+ * Two voices are merged if their distance is below a limit. This value, divided by the seconds of speech of the voice
+ * with less speech, is added to the limit. With little speech, the distance is less exact.
  */
 const briefness = 0.4
 
-/** A voice. `own` is the mean cosine between two different embeddings of this voice. */
+/** A voice. `own` is the mean cosine over all pairs of different embeddings of this voice. */
 type Voice = { cluster: Cluster; own: number }
 
 /**
@@ -34,8 +34,8 @@ export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWe
 }
 
 /**
- * Estimates the mean cosine between two different embeddings of the cluster. `itself` is the share of pairs of an
- * embedding with itself, which are removed.
+ * Estimates the mean cosine over all pairs of different embeddings of the cluster. `itself` is the share of the pairs
+ * that combine an embedding with itself. The estimate leaves these pairs out.
  */
 function ownCosine({ sum, weight }: Cluster, pieceWeight: number): number {
   const itself = Math.min(0.9, pieceWeight / weight)
@@ -58,9 +58,9 @@ function closestPair(voices: readonly Voice[], limit: number): [Voice, Voice] | 
 }
 
 /**
- * Returns the distance between two voices, which is near 0 for two clusters of the same voice. It is 1 minus a ratio:
- * the mean cosine between the voices, divided by the geometric mean of the mean cosines within each voice. It is 1 if a
- * mean cosine within a voice is not positive.
+ * Returns the distance between two voices. For two clusters of one person, it is near 0. The distance is 1 minus a
+ * ratio: the mean cosine between the voices, divided by the geometric mean of their values `own`. The distance is 1 if
+ * a value `own` is not positive.
  */
 function distanceWithoutScatter(one: Voice, other: Voice): number {
   if (one.own <= 0 || other.own <= 0) return 1

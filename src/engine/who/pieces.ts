@@ -1,5 +1,5 @@
 // Cuts the recording into pieces. A piece is a span of at most 2.4 s in which one voice speaks alone. It ends at a
-// change of voice, and at a pause or an overlap of voices of more than 0.15 s.
+// change of voice. It also ends at a pause of more than 0.15 s, or where voices overlap for more than 0.15 s.
 
 import { equalParts, type FrameSpan, framesOf } from './views.ts'
 import { cutsOf, votesIn } from './voice-changes.ts'

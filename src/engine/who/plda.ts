@@ -4,16 +4,16 @@
 /** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {
   /**
-   * `mean` is subtracted from an embedding before the multiplication by `projection`, and `projectedMean` is subtracted
-   * after it.
+   * `mean` is subtracted from an embedding before the multiplication by `projection`. `projectedMean` is subtracted
+   * from the product.
    */
   mean: Float64Array
   projectedMean: Float64Array
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
   /**
-   * The mean of the projected embeddings on which the PLDA model was trained. It is subtracted from an embedding that
-   * is projected and scaled to the length √n, where n is its number of values.
+   * The mean of the projected embeddings on which the PLDA model was trained. It is subtracted from a projected
+   * embedding of n values, after this embedding is scaled to the length √n.
    */
   centre: Float64Array
   /**

@@ -1,5 +1,5 @@
 // Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame of 25 ms
-// starts every 10 ms. The sound is padded with silence, so the middle of the first frame is the first sample.
+// starts every 10 ms. The sound is padded with silence, so that the first frame is centred on the first sample.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -31,7 +31,7 @@ export function openPowerMel(runtime: Runtime): PowerMel {
   }
 }
 
-/** Returns a matrix of 400 × 201 values: the weight of each sample in each bin of the spectrum, with a Hann window. */
+/** Returns the weight of each of 400 samples in each of 201 bins of the spectrum. The weights include a Hann window. */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / samplesPerFft
   const waves = Float64Array.from({ length: samplesPerFft }, (_, point) => wave(turn * point))

@@ -51,8 +51,8 @@ async function cut(
 }
 
 /**
- * Returns the voice print of one person: the mean of the embeddings of all parts of the speech, weighted by their
- * lengths and scaled to the length 1. Returns null without a usable embedding.
+ * Returns the voice print of one person: the mean of the embeddings of all parts of the speech. The weight of a part is
+ * its duration. The mean is scaled to the Euclidean norm 1. Returns null without a usable embedding.
  */
 function printOf(embedder: Embedder, sounds: readonly Float32Array[]): Float32Array | null {
   const parts = sounds.flatMap(sound => {

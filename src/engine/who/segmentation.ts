@@ -1,9 +1,9 @@
 // The segmentation model. It finds up to three voices in a view, which is ten seconds of sound. The number of a voice
 // is valid only in its view.
 //
-// On a CPU, the built-in model runs from two files. The file `front` runs once for all views. The file `body` has
-// convolutions with 8-bit weights, which ONNX Runtime has only for CPUs. On other devices, the model runs from one
-// file.
+// On a CPU, the built-in model is divided into two files. `front` processes the sound once for all views. `body`
+// processes the output of `front` for each view. It has convolutions with 8-bit weights, which ONNX Runtime supports
+// only on CPUs. On other devices, one file contains the whole model.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -35,7 +35,7 @@ export function* sentences(words: readonly TimedWord[]): Generator<{ first: numb
 /**
  * Corrects the speakers of one sentence: the words from `first` to `end - 1`. A few adjacent words of another speaker
  * are assigned to the main speaker. The main speaker has the largest number of words. If several speakers have this
- * number, it is the first of them.
+ * number, the one who speaks first is the main speaker.
  */
 export function correctSentence(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()

@@ -83,8 +83,8 @@ function twoMost(votes: Int32Array): [number, number] {
 
 /**
  * Returns the two speakers who most probably speak in a frame. `most` and `second` are the speakers with the most
- * votes, or -1. Each -1 is replaced with a speaker of `before`: the two speakers who spoke last, the latest first, or
- * -1.
+ * votes. `before` has the two speakers who spoke last, the latest first. -1 means that a speaker is missing. If `most`
+ * or `second` is missing, a speaker of `before` replaces it.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

@@ -1,5 +1,5 @@
-// Assigns speakers to the voices of a view that have no speaker yet. A view is ten seconds of the recording. The
-// speakers of overlapping views show who a voice is.
+// Assigns speakers to the voices of a view that have no speaker yet. A view is ten seconds of the recording. Such a
+// voice gets its speaker from the overlapping views.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
@@ -16,8 +16,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 
 /**
  * Returns the views with speakers for the voices whose speaker is unknown. In each frame with such a voice, each
- * overlapping view gives one vote to each of its speakers in the frame. Speakers of other voices in the view of the
- * unknown voice get no votes. The speaker with the most votes is assigned. Without votes, the speaker stays unknown.
+ * overlapping view gives one vote to each of its speakers in the frame. Votes for the speaker of another voice in the
+ * unknown voice's own view do not count. The speaker with the most votes is assigned. Without votes, the speaker stays
+ * unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording

@@ -1,5 +1,5 @@
-// Finds the voices of a recording by VBx, a clustering by variational Bayes. Another clustering gives the speakers with
-// which VBx starts.
+// Finds the voices of a recording by VBx, a clustering by variational Bayes. VBx starts with the clusters that an
+// agglomerative clustering finds.
 
 import { agglomerateInBlocks, type Weighted } from './agglomerate.ts'
 import type { Plda } from './plda.ts'

@@ -9,8 +9,8 @@
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * The preference for the clusters in the parameter `start` of `vbx`, as a natural logarithm. At the start, the own
- * cluster of an embedding is e^7 (about 1,100) times as probable as each other cluster.
+ * The preference of an embedding for its own cluster before the first round, as a natural logarithm. This cluster is
+ * e^7 (about 1,100) times as probable as each other cluster.
  */
 const startPreference = 7
 /**
@@ -22,8 +22,8 @@ const roundsMax = 40
 const gainMin = 1e-4
 
 /**
- * `memberships` has, for each embedding, the share (0 to 1) that belongs to each speaker. `shares` has the weighted
- * mean of these shares over all embeddings.
+ * `memberships` has, for each embedding, the share (0 to 1) that belongs to each speaker. `shares` has, for each
+ * speaker, the weighted mean of these shares over all embeddings.
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
@@ -77,7 +77,7 @@ export function vbx(
 
 /** Returns `offset` plus the dot product of the two vectors. */
 function productOf(feature: Float64Array, mean: Float64Array, offset: number): number {
-  // Four sums are faster than one, because an addition does not wait for the addition before it.
+  // Four sums are faster than one sum, because the CPU can do their additions at the same time.
   const inFours = feature.length - (feature.length % 4)
   let one = offset
   let two = 0
@@ -150,8 +150,8 @@ function sumsOf(
 
 /**
  * Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). A share below
- * e^-60 times the highest share becomes 0. Most shares are so small, and their exponentials would take a third of the
- * time of the clustering.
+ * e^-60 times the highest share becomes 0. Most shares are so small. Without this rule, their exponentials would take a
+ * third of the time of the clustering.
  */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   // A loop is faster than `Math.max` with hundreds of arguments.

@@ -18,8 +18,8 @@ const runFramesMin = framesOf(0.13)
  */
 const reach = framesOf(0.24)
 /**
- * The recording is cut at a frame if about this share (0 to 1), or more, of the views with this frame find a change of
- * voice nearby (see `cutsOf`). A view is ten seconds of sound, and views overlap.
+ * The approximate share (0 to 1) of views that must find a change of voice near a frame. The recording is then cut at
+ * this frame (see `cutsOf`). Only views that contain the frame count. A view is ten seconds of sound.
  */
 const changeShare = 0.35
 
@@ -62,8 +62,8 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 
 /**
  * Returns the frames at which the voice changes. A view that finds a change adds evidence to the frame of the change,
- * and less evidence to the frames nearby. A result needs evidence of at least `changeShare` times the number of views
- * with the frame. Of several such frames close together, only the one with the most evidence is returned.
+ * and less evidence to the frames nearby. A frame needs evidence of at least `changeShare` times the number of views
+ * that contain it. Of several such frames close together, only the one with the most evidence is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

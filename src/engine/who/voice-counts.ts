@@ -13,7 +13,9 @@ export type PlacedSpan = { from: number; to: number; at: number }
  * probability below 1/6 from the speech model always means no.
  */
 const weights = { speech: 0.6, overlap: 0.7 }
-/** Marks a frame that is in no window of the speech model. The bytes of probabilities are from 1 to 255. */
+/**
+ * Marks a frame that is in no window of the speech model. A stored probability is never 0: it is a byte from 1 to 255.
+ */
 const outside = 0
 
 export class VoiceCounts {

@@ -39,7 +39,7 @@ function finite(vector: Float32Array): Float32Array | null {
   return vector.every(Number.isFinite) ? vector.slice() : null
 }
 
-/** Subtracts from each mel band its mean over all frames. This mean comes from the microphone and the room. */
+/** Subtracts from each mel band its mean over all frames. This reduces the influence of the microphone and the room. */
 function withoutMeans(features: Float32Array, frames: number): Float32Array {
   const means = new Float64Array(bands)
   for (let at = 0; at < features.length; at++) means[at % bands]! += features[at]! / frames
