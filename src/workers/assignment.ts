@@ -43,8 +43,8 @@ export class Assignment {
   /** True after an error of this machine, such as a full disk. The next job would probably fail with the same error. */
   isOfMachine = false
   /**
-   * The monotonic time since which the server has not answered. At the end of the engine's work, this time starts
-   * again. Null if no request has failed since the last answer.
+   * The monotonic time at which the silence of the server began. Null if no request has failed since the last answer.
+   * If the server is silent when the engine finishes, this time is set to the end of the engine's work.
    */
   #unansweredSince: number | null = null
   #isTranscribing = false
@@ -102,8 +102,8 @@ export class Assignment {
 
   /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
-    // If the worker says nothing about the message for `workerKeepMs`, or for `leaseMs` if it is shorter, JetStream
-    // delivers the message again.
+    // Without a call of `keep` for `workerKeepMs`, or for `leaseMs` if it is shorter, JetStream delivers the message
+    // again.
     const keepMs = intervalIn(this.#parts.leaseMs, limits.workerBeatMs)
     const keep = setInterval(() => this.#delivery.keep(), keepMs)
     try {
@@ -155,7 +155,7 @@ export class Assignment {
       result = { failure: failureOf(error) }
     } finally {
       this.#isTranscribing = false
-      // A silence of the server during the work on the job does not count, so the time starts again.
+      // The silence of the server during the engine's work does not count, so it is measured from now on.
       if (this.#unansweredSince !== null) this.#unansweredSince = performance.now()
       removeMedia(place)
       await beats.close()

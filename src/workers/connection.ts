@@ -45,7 +45,8 @@ export function openNats(
     timeout: limits.natsConnectMs,
     pingInterval: limits.natsPingMs,
     maxPingOut: 2,
-    // NATS may refuse a valid sign-in for some time, for example during a restart. The connection must then try again.
+    // NATS may refuse a valid sign-in for some time, for example during a restart. This option lets the client try
+    // again.
     ignoreAuthErrorAbort: true,
   })
 }

@@ -47,7 +47,7 @@ export async function pull(
   const answer = await beforeStop(asked, lost)
   if (answer) return readDelivery(nats, answer)
   // After a reconnect, the NATS client renews the subscription of this request. JetStream may then still answer with a
-  // job.
+  // job, which is given back.
   asked.then(
     late => readDelivery(nats, late)?.giveBack(0),
     () => {},

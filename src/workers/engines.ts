@@ -91,7 +91,7 @@ export class Engines implements Engine {
   }
 
   waitingJobs(): string[] {
-    // The own engine starts its jobs in the order in which it got them, so the last ones wait.
+    // The own engine starts its jobs in the order of `#ownJobs`. The jobs after the first `capacity` jobs wait.
     return [...this.#fleet.waitingJobs(), ...[...this.#ownJobs].slice(this.#own?.capacity)]
   }
 

@@ -284,8 +284,8 @@ export class Fleet implements Engine {
     stream.put(pool, entry.wasStarted ? 'again' : 'first', entry.jobId).then(
       sequence => {
         place.sequence = sequence
-        // Removes the job's messages in other pools: the earlier one, and also this one if a later call of `#place` has
-        // chosen another pool.
+        // Removes the job's message in the earlier pool, if the pool has changed. Also removes the new message if a
+        // later call of `#place` has chosen another pool.
         for (const each of [earlier, place])
           if (each && each.pool !== entry.place?.pool) stream.remove(each.sequence).catch(() => {})
         this.#refused(null)

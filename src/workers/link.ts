@@ -61,8 +61,8 @@ export class Link {
   }
 
   publish(subject: string, bytes: Uint8Array): void {
-    // The function `publish` of the NATS client throws on a closed connection. A lost message does no harm: it orders a
-    // worker to stop a job, and the next answer to the worker repeats the order.
+    // The function `publish` of the NATS client throws on a closed connection. A lost message does no harm: each
+    // message orders a worker to stop a job, and the next answer to the worker repeats the order.
     if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)
   }
 

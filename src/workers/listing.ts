@@ -71,7 +71,7 @@ export function saveList(
   )
 }
 
-/** Returns the remembered workers that `saveList` stored last: jobs may wait for them. */
+/** Returns the remembered workers that `saveList` stored last. Jobs may wait for these workers. */
 export function readRemembered(db: Db): RememberedWorker[] {
   const row = db.find<{ remembered: string }>('select remembered from fleet')
   return row ? JSON.parse(row.remembered) : []

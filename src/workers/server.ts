@@ -47,7 +47,7 @@ export class Server {
   }
 
   /**
-   * The maximum size of the utterances in one report, in bytes: at most half of a NATS message. The second half is for
+   * The maximum size of the utterances in one report, in bytes: at most half of a NATS message. The other half is for
    * the report's other fields.
    */
   get reportBytesMax(): number {
