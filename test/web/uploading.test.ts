@@ -58,6 +58,35 @@ seen(
   },
 )
 
+seen(
+  'of two channels, live utterances with the same start are both shown, also after a new stream',
+  async () => {
+    const own = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
+    const ina = own.account('ina')
+    const { page } = await browser.enter(own, ina)
+    const id = await ina.transcribe(speech(60))
+    const task = await own.engine.given(1)
+    await page.goto(`/jobs/${id}`)
+    const heard = (speaker: string, start: number, text: string) => ({
+      start,
+      end: start + 2,
+      text,
+      speaker,
+      confidence: 0.9,
+      words: [],
+    })
+    task.options.onUtterances?.([heard('SPEAKER 1', 0, 'Hello.'), heard('SPEAKER 2', 0, 'Welcome.')], 0, 'en')
+    const shown = () => page.locator('.live p').allTextContents()
+    await page.getByText('Welcome.').waitFor()
+    expect(await shown()).toEqual(['Hello.', 'Welcome.'])
+    // The page opens a new stream when it becomes visible. The new stream begins with the first utterance.
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    task.options.onUtterances?.([heard('SPEAKER 1', 3, 'Goodbye.')], 2, 'en')
+    await page.getByText('Goodbye.').waitFor()
+    expect(await shown()).toEqual(['Hello.', 'Welcome.', 'Goodbye.'])
+  },
+)
+
 seen('a file of the wrong kind and an empty file are refused before they are sent', async () => {
   const ben = service.account('ben')
   const { page } = await browser.enter(service, ben)

@@ -5,7 +5,10 @@ import { isEnded, type Job } from '../jobs/job.ts'
 import type { Utterance } from './document.ts'
 import { readJob } from './job-head.tsx'
 
-type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utterance[]) => void }
+/** An utterance of a running job. `index` is its place in the transcript. */
+export type LiveUtterance = Utterance & { index: number }
+
+type Listener = { onJob: (job: Job) => void; onUtterance: (utterance: LiveUtterance) => void }
 
 /**
  * Receives the events of a job until the returned function is called. The stream is closed while the page is hidden,
@@ -13,7 +16,7 @@ type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utteranc
  * end of the session. The page then requests the job. This request may wait for the sign-in. If the job has not ended,
  * the stream is opened again.
  */
-export function listen(id: string, { onJob, onUtterances }: Listener): () => void {
+export function listen(id: string, { onJob, onUtterance }: Listener): () => void {
   let source: EventSource | null = null
   const open = () => {
     source?.close()
@@ -28,7 +31,7 @@ export function listen(id: string, { onJob, onUtterances }: Listener): () => voi
     source.onerror = () => {
       if (source?.readyState === EventSource.CLOSED) void openAgain(source)
     }
-    source.addEventListener('segment', event => onUtterances(utterancesOf(JSON.parse(event.data))))
+    source.addEventListener('segment', event => onUtterance(JSON.parse(event.data)))
   }
   const openAgain = async (refused: EventSource) => {
     const job = await readJob(id).catch(() => null)
@@ -46,9 +49,4 @@ export function listen(id: string, { onJob, onUtterances }: Listener): () => voi
     source?.close()
     source = null
   }
-}
-
-function utterancesOf(data: Utterance | Utterance[] | { utterances: Utterance[] }): Utterance[] {
-  if (Array.isArray(data)) return data
-  return 'utterances' in data ? data.utterances : [data]
 }

@@ -6,8 +6,7 @@ import { showClock } from '../base/format.ts'
 import { isEnded, type Job } from '../jobs/job.ts'
 import { cancelJob } from '../jobs/job-list.ts'
 import { words } from '../words.ts'
-import type { Utterance } from './document.ts'
-import { listen } from './job-events.ts'
+import { type LiveUtterance, listen } from './job-events.ts'
 import { JobTitle } from './job-head.tsx'
 
 const text = words.job
@@ -16,7 +15,7 @@ type RunningProps = { job: Job; onEnd: () => Promise<void> }
 
 export function Running({ job: first, onEnd }: RunningProps) {
   const job = useSignal(first)
-  const utterances = useSignal<Utterance[]>([])
+  const utterances = useSignal<LiveUtterance[]>([])
   useEffect(
     () =>
       listen(first.id, {
@@ -24,7 +23,7 @@ export function Running({ job: first, onEnd }: RunningProps) {
           job.value = next
           if (isEnded(next)) void onEnd()
         },
-        onUtterances: next => (utterances.value = merged(utterances.value, next)),
+        onUtterance: next => (utterances.value = merged(utterances.value, next)),
       }),
     [first.id],
   )
@@ -53,7 +52,7 @@ export function Running({ job: first, onEnd }: RunningProps) {
         <section class="text live" aria-label={text.soFar} lang={job.value.language ?? undefined}>
           <h2>{text.soFar}</h2>
           {utterances.value.map(utterance => (
-            <div class="turn" key={utterance.start}>
+            <div class="turn" key={utterance.index}>
               <div class="margin">
                 <span class="time">{showClock(utterance.start)}</span>
               </div>
@@ -67,10 +66,9 @@ export function Running({ job: first, onEnd }: RunningProps) {
 }
 
 /**
- * Merges two lists of utterances in order of time. If two starts are equal, the utterance of `added` replaces the one
- * of `known`.
+ * Adds an utterance in the order of the transcript. It replaces a known utterance with the same index: a new stream
+ * sends all utterances again.
  */
-function merged(known: Utterance[], added: Utterance[]): Utterance[] {
-  const starts = new Set(added.map(({ start }) => start))
-  return [...known.filter(({ start }) => !starts.has(start)), ...added].toSorted((a, b) => a.start - b.start)
+function merged(known: LiveUtterance[], added: LiveUtterance): LiveUtterance[] {
+  return [...known.filter(({ index }) => index !== added.index), added].toSorted((a, b) => a.index - b.index)
 }
