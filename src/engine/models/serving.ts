@@ -44,7 +44,8 @@ export function hasGpu(device: Config['device']): boolean {
 export function gpusFor(settings: ModelSettings): string[] {
   const { device, model } = settings
   if (device === 'cpu' || device === 'webgpu' || !hasCuda()) return []
-  const wanted = model === null || model === automaticFast ? defaultModel(device) : model
+  // The first speech model decides whether the engine uses CUDA.
+  const wanted = model === automaticFast ? fastSpeech : (model ?? defaultModel(device))
   const installed = findInstalled(wanted, settings)
   // Without STENO_MODEL, the built-in model replaces a missing default model, and runs on the CPU. With STENO_MODEL, a
   // missing model is downloaded before the engine starts.

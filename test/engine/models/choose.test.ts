@@ -4,6 +4,7 @@ import { models } from '../../../src/engine/models/catalogue.ts'
 import { prepareModel } from '../../../src/engine/models/choose.ts'
 import { builtInSpeech, publishedVoices } from '../../../src/engine/models/roles.ts'
 import { defaultModel, findServing, gpusFor } from '../../../src/engine/models/serving.ts'
+import { compactFile } from '../../../src/engine/network/compact.ts'
 import { cudaProvider, newCudaFolder } from '../../../src/engine/onnx/library.ts'
 import { defaults } from '../../support/defaults.ts'
 import { pocket } from '../../support/engine-room.ts'
@@ -124,6 +125,11 @@ test('a model folder is used under its own name; a folder without a model and a 
   await expect(prepare({ model: 'tinny' })).rejects.toThrow('the nearest known model is tiny')
 })
 
+async function installFast(): Promise<void> {
+  const files = ['vocab.txt', 'nemo128.onnx', 'encoder-model.int8.onnx', 'decoder_joint-model.int8.onnx']
+  for (const name of files) await Bun.write(join(dir, 'parakeet', name), 'x')
+}
+
 async function installFramewise(name: string): Promise<string> {
   const folder = join(dir, name)
   await Bun.write(join(folder, 'tokens.txt'), '<s> 0\n')
@@ -149,8 +155,7 @@ test('a model for further languages that is used alone gets the built-in model t
 })
 
 test('auto-fast serves its languages with the fast model, and all others with the default model', async () => {
-  const files = ['vocab.txt', 'nemo128.onnx', 'encoder-model.int8.onnx', 'decoder_joint-model.int8.onnx']
-  for (const name of files) await Bun.write(join(dir, 'parakeet', name), 'x')
+  await installFast()
   expect(await prepare({ model: 'auto-fast' })).toMatchObject({
     name: 'parakeet',
     others: [{ name: builtInSpeech }],
@@ -184,4 +189,16 @@ test('several GPUs are used only by a model that runs on a GPU', () =>
     expect(gpus({ model: null })).toEqual([])
     await install('large-v3-turbo')
     expect(gpus({ model: null })).toEqual(['0', '1'])
+  }))
+
+test('with auto-fast, several GPUs are used by the fast model, also beside a default model in the compact form', () =>
+  inEnvironment({ CUDA_VISIBLE_DEVICES: '0,1', STENO_NATIVE_DIR: join(dir, 'native') }, async () => {
+    const gpus = (change: Change) => gpusFor(settings({ device: 'auto', ...change }))
+    await Bun.write(join(newCudaFolder(), cudaProvider), '')
+    await Bun.write(join(await install('large-v3-turbo'), compactFile), 'weights')
+    expect(gpus({ model: null })).toEqual([])
+    // The fast model is downloaded before the engine starts.
+    expect(gpus({ model: 'auto-fast' })).toEqual(['0', '1'])
+    await installFast()
+    expect(gpus({ model: 'auto-fast' })).toEqual(['0', '1'])
   }))
