@@ -4,16 +4,21 @@
 import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
+import { requireNotDeleted } from './account.ts'
 
 export type Money = { balanceUnits: number; reservedUnits: number; availableUnits: number; movedAt: number }
 
 /** The error for a ledger entry that is not allowed, such as a second settlement of one job. */
 export class LedgerError extends Error {}
 
-/** Adds money to an account. Throws a LedgerError if its balance would be above the maximum. */
+/**
+ * Adds money to an account. Throws an ApiError if the account is deleted, and a LedgerError if its balance would be
+ * above the maximum.
+ */
 export function deposit(db: Db, accountId: string, cents: number): void {
   const units = cents * limits.unitsPerCent
   db.tx(() => {
+    requireNotDeleted(db, accountId)
     if (findMoney(db, accountId).balanceUnits + units > limits.balanceCentsMax * limits.unitsPerCent)
       throw new LedgerError(
         `an account may have at most ${(limits.balanceCentsMax / 100).toFixed(2)} dollars`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { createAccount } from '../../src/accounts/account.ts'
+import { closeAccount, createAccount, forgetAccount } from '../../src/accounts/account.ts'
 import { deposit, findMoney, findReleased, release, reserve, settle } from '../../src/accounts/ledger.ts'
 import { parseDollars, priceOf } from '../../src/accounts/price.ts'
 import type { Db } from '../../src/db/db.ts'
@@ -66,6 +66,15 @@ test('a balance stays exact: a deposit above the largest balance is refused', ()
   expect(Number.isSafeInteger(limits.balanceCentsMax * limits.unitsPerCent)).toBe(true)
   expect(() => deposit(db, account, 500)).toThrow('at most')
   expect(findMoney(db, account).balanceUnits).toBe(limits.balanceCentsMax * limits.unitsPerCent)
+})
+
+test('an account gets no deposit after its erasure has begun', () => {
+  deposit(db, account, 500)
+  closeAccount(db, account)
+  expect(() => deposit(db, account, 500)).toThrow('This account was deleted.')
+  forgetAccount(db, account)
+  expect(() => deposit(db, account, 500)).toThrow('This account was deleted.')
+  expect(cents(findMoney(db, account).balanceUnits)).toBe(500)
 })
 
 test('rows of the ledger are neither changed nor removed', () => {
