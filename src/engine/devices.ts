@@ -7,7 +7,7 @@ import type { Device } from './onnx/session.ts'
 
 /**
  * Returns the devices to try for the speech model in `folder`, the preferred device first. A model in the compact form
- * runs only on the CPU. With `auto`, CUDA is tried only if ONNX Runtime's CUDA provider is installed.
+ * (8-bit weights) runs only on the CPU. With `auto`, CUDA is tried only if ONNX Runtime's CUDA provider is installed.
  */
 export function devicesFor(device: Config['device'], folder: string): Device[] {
   if (isCompact(folder)) return ['cpu']

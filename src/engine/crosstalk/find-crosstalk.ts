@@ -17,8 +17,8 @@ const gainMax = 0.25
 /**
  * The limits for the share of a channel's energy that the sound of another channel explains. Adjacent hops (64 ms each)
  * with a share of at least `likely` are crosstalk if one of them has a share of at least `certain`. If two people speak
- * at the same time, the share is below 0.3 in 99 % of the hops. For crosstalk that is 20 dB quieter, the share is above
- * 0.8 in 95 % of the hops.
+ * at the same time, the share is below 0.3 in 99 % of the hops. If the crosstalk is 20 dB quieter than the louder
+ * channel, the share is above 0.8 in 95 % of the hops.
  */
 const certain = 0.5
 const likely = 0.3

@@ -14,9 +14,9 @@ export const hopsRead = 5
 const [begin, end] = [hop, 4 * hop]
 /** The longest delay between two channels, in samples at the reduced rate: 52 ms. */
 const delayMax = 0.052 * reducedRate
-/** The number of weights of the filter that predicts the quiet sound from the loud sound: 4 ms. */
+/** The number of weights of the filter that predicts the quiet sound from the loud sound. They span 4 ms. */
 const taps = 16
-/** The number of weights for delays shorter than the result of `delayBetween`. */
+/** The number of weights of the filter for delays shorter than the result of `delayBetween`. */
 const tapsBefore = 6
 /**
  * The share of the loud sound's energy that is added to the diagonal of the matrix `gram`, so that the equations of the
@@ -36,7 +36,7 @@ const solved = new Float64Array(taps)
 /**
  * Predicts the middle three of the five hops (64 ms each) of `quiet` from `loud`. `share` is the part of the energy of
  * `quiet` that the prediction explains: near 0 for different sounds, near 1 for the same sound. `gain` is the energy of
- * the prediction, divided by the energy of the loud sound that it comes from.
+ * the prediction, divided by the energy of the matching part of the loud sound.
  */
 export function sameSound(quiet: Float64Array, loud: Float64Array): { share: number; gain: number } {
   const energy = energyOf(quiet, begin, end)
@@ -79,7 +79,7 @@ function delayBetween(quiet: Float64Array, loud: Float64Array): number {
 
 /**
  * Writes the correlation of the two sounds at each delay to `crossReal`. Negative delays are at the end. One transform
- * serves both sounds: the quiet sound is the real part, and the loud sound the imaginary part.
+ * computes both spectra: the quiet sound is the real part of its input, and the loud sound is the imaginary part.
  */
 function correlate(quiet: Float64Array, loud: Float64Array): void {
   real.fill(0)
@@ -93,7 +93,8 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
     const quietImaginary = imaginary[bin]! - imaginary[mirrored]!
     const loudReal = imaginary[bin]! + imaginary[mirrored]!
     const loudImaginary = real[mirrored]! - real[bin]!
-    // The conjugate of the spectrum of the correlation. Its transform is a constant multiple of the correlation.
+    // The values are the conjugate of the correlation's spectrum. The transform of the conjugate is a constant multiple
+    // of the correlation.
     crossReal[bin] = quietReal * loudReal + quietImaginary * loudImaginary
     crossImaginary[bin] = quietReal * loudImaginary - quietImaginary * loudReal
   }

@@ -33,7 +33,10 @@ export const languagesByKind = {
   tdt: 'bg hr cs da nl en et fi fr de el hu it lv lt mt pl pt ro sk sl es sv ru uk'.split(' '),
 } as const
 
-/** Maps a script code of Omnilingual ASR to Unicode scripts. All other script codes are names of Unicode scripts. */
+/**
+ * Maps script codes of Omnilingual ASR to Unicode scripts. A script code that is not in this map is itself the name of
+ * a Unicode script.
+ */
 const compound: Record<string, string[]> = {
   Hans: ['Hani'],
   Hant: ['Hani'],

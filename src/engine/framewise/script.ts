@@ -22,7 +22,7 @@ export function isForeign(text: string, language: string | null): boolean {
 
 /**
  * Permits the tokens whose letters are all in a script of the language, and the tokens without letters. Control tokens
- * such as `<blk>` are permitted too, although their names have Latin letters. The model chooses the blank token in most
+ * such as `<blk>` are permitted too, although their names have Latin letters: the model needs the blank token in most
  * frames. Returns null, which permits all tokens, if the script is not known.
  */
 export function permittedFor(tokens: Tokens, language: string): Permitted {

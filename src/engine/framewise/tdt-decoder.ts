@@ -79,8 +79,8 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
 }
 
 /**
- * Joins the states of all windows into one array of layers × windows × width values. The array is for the input of the
- * network with the index `index` in `stateInputs`.
+ * Joins the states of all windows into one array of layers × windows × width values, for one state input of the
+ * network. `index` is the index of this input in `stateInputs`.
  */
 function joinStates(steps: readonly Step[], index: number, layers: number, width: number): Float32Array {
   const joined = new Float32Array(layers * steps.length * width)

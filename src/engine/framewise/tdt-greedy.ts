@@ -1,6 +1,7 @@
 // Greedy decoding of a TDT model. For each frame that it reads, the decoder predicts a token and a duration. The
-// duration is usually the number of frames to the next frame that the decoder reads. The durations differ between
-// windows, so each window has its own current frame.
+// duration is the number of frames to the next frame that the decoder reads. A duration of 0 counts as 1 after a blank
+// token, or after `perFrame` tokens for the same frame. The durations differ between windows, so each window has its
+// own current frame.
 
 import { bestOf, type Permitted, probabilityOf } from './scores.ts'
 import type { State, TdtDecoder } from './tdt-decoder.ts'
@@ -30,7 +31,7 @@ type Row = {
 
 /**
  * Decodes several windows. A token lasts for its predicted duration, and at least for one frame, but not beyond the end
- * of the window. A blank token does not change the state of its window.
+ * of the window. A blank token does not change the state of the decoder for its window.
  */
 export function decodeTdt(
   decoder: TdtDecoder,

@@ -58,9 +58,9 @@ export function wordTimes(
 }
 
 /**
- * Removes the attention of the timestamp token after each segment except the last. This attention is often already at
- * the next word, which would then start late. The attention after the last segment is kept: it gives the end of the
- * last word.
+ * Removes the attention of the timestamp token after each segment except the last. This token often attends to the
+ * sound of the next word, which would then get a late start. The attention after the last segment is kept: it gives the
+ * end of the last word.
  */
 function withoutTimes(segments: readonly Segment[]): Segment[] {
   return segments.map((segment, index) =>
@@ -70,7 +70,10 @@ function withoutTimes(segments: readonly Segment[]): Segment[] {
   )
 }
 
-/** Returns the words of each segment, with their times. `bands` has one band for each attention array. */
+/**
+ * Returns the words of each segment, with their times. `bands` has one entry for each attention array: the array, and
+ * the frames in which its token may lie.
+ */
 function alignedIn(
   tokenizer: Tokenizer,
   language: string,

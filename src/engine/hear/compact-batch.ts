@@ -36,7 +36,7 @@ export class CompactBatch implements Batch {
   /**
    * The encoder's output `mass` for all rows of the batch. In silence, one encoded frame can represent n model frames
    * (20 ms each): its `mass` is log(n). The decoder adds `mass` to the attention scores, which gives the frame n times
-   * the weight. The unused end of a shorter row is `forbidden`: the attention ignores it.
+   * the weight. The unused end of a shorter row has the value `forbidden`, so the attention ignores it.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]

@@ -40,9 +40,9 @@ export function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies the tensors of one kind from all windows into one memory area. `index` is the index of the kind in `kinds`. If
- * the kind depends on the frame, each attention head of each window gets memory for `frames` encoded frames, the number
- * of the longest window. A shorter window leaves the end of this memory unused.
+ * Copies the tensors of one kind from all windows into one memory area. `index` is the index of the kind in `kinds`.
+ * `frames` is the number of encoded frames in the longest window. If the kind depends on the frame, each attention head
+ * of each window gets memory for `frames` encoded frames. A shorter window leaves the end of this memory unused.
  */
 export function gather(
   windows: readonly EncodedWindow[],

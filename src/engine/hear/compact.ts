@@ -22,8 +22,8 @@ import { openVoiceNetwork, type VoiceNetwork } from './voice-network.ts'
 
 /**
  * The maximum width of a network whose decoder runs on one thread. In a small network, threads mostly wait for each
- * other. With two threads, a step of the model base with 8 windows takes 10 ms instead of 11 ms, and 17 ms of CPU time
- * instead of 12 ms.
+ * other. With two threads, a decoding step of Whisper base with 8 windows takes 10 ms instead of 11 ms, and 17 ms of
+ * CPU time instead of 12 ms.
  */
 const singleThreadedMax = 768
 
@@ -34,8 +34,8 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
-  // If ONNX Runtime adds byte products exactly, its matrix products are faster than those of steno. The attention of
-  // steno is always faster.
+  // steno's own operations compute the attention of the encoder. The matrix products are left to ONNX Runtime if it
+  // adds byte products exactly, because it is then faster than steno.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
   using opened = new DisposableStack()

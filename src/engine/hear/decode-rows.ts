@@ -168,8 +168,8 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 }
 
 /**
- * Ends a text before the model returns the end token, at a timestamp token at or after the frame `neededFrames`. A
- * timestamp token that begins a segment is removed, because this segment has no text.
+ * Ends a text at a timestamp token at or after the frame `neededFrames`, although the model has not returned the end
+ * token. A timestamp token that begins a segment is removed, because this segment has no text.
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -42,8 +42,8 @@ export function openFeatures(runtime: Runtime, mels: number): Features {
 }
 
 /**
- * Makes the spectrogram from the logarithms (base 10) of the mel bands. The lowest value is the highest value minus 8:
- * lower values are raised. All values are then scaled as in openai/whisper.
+ * Makes the spectrogram from the logarithms (base 10) of the mel bands. Values below the highest value minus 8 are
+ * raised to this limit. All values are then scaled as in openai/whisper.
  */
 function pictureOf(log: Float32Array, mels: number, frames: number): Float32Array {
   const picture = new Float32Array(mels * windowMelFrames)

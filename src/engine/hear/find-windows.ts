@@ -28,7 +28,7 @@ type BlockOptions = {
 
 /**
  * Yields blocks of at most `rows` windows. After each chunk of sound, removes from memory the sound that no later block
- * needs. `onSamples` gets the number of samples that are done. `isOneOfChannels` is true if the sound is one of several
+ * needs. `onSamples` gets the number of processed samples. `isOneOfChannels` is true if the sound is one of several
  * channels. Voice detection then reads each chunk only once. A second reading would find quiet speech, which usually
  * comes from the speaker of another channel.
  */

@@ -31,7 +31,7 @@ type Again = { window: Window; otherwise: PlacedText[] }
  * decoded again in the same way. If the text fails the checks or is empty, the earlier text of this speech (if any) is
  * kept, and a warning is given.
  *
- * Also warns of the kept text of each window in `decoded` for which every attempt failed the checks.
+ * Also warns if a text is used although every attempt to decode its window failed the checks.
  */
 export async function hearRest(
   models: WhisperModels,
@@ -66,8 +66,8 @@ export async function hearRest(
 
 /**
  * Returns the windows that must be decoded again: one for each part of `window` with speech but no text. If `rest` is
- * not null, the last one is `rest.window`, the end of `window` with incomplete or improbable text. With the verdict
- * `silence`, there are none.
+ * not null, the last result is `rest.window`: the end of `window`, whose text is incomplete or improbable. Returns no
+ * windows if the verdict is `silence`.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

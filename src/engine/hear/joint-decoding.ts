@@ -1,6 +1,6 @@
-// Decodes windows of several recordings in one batch. Each decoding step reads all weights of the decoder, for one
-// window or for many. Short recordings therefore need less CPU time together. The text of a recording does not depend
-// on the other recordings of the batch.
+// Decodes windows of several recordings in one batch. Each decoding step reads all weights of the decoder once, for one
+// window or for many. Several short recordings therefore need less CPU time in one batch than in separate batches. The
+// text of a recording does not depend on the other recordings of the batch.
 
 import { windowFrames } from '../audio.ts'
 import { rowsWith } from './batch-rows.ts'
@@ -101,7 +101,7 @@ export class JointDecoding {
   }
 }
 
-/** Returns a key that is equal for two requests whose windows one batch can decode. */
+/** Returns a key. One batch can decode the windows of several requests only if these have the same key. */
 function keyOf({ temperature, options: { prompt, promptAgain } }: Request): string {
   return `${temperature}: ${prompt}; ${promptAgain}`
 }

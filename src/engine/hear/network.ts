@@ -35,8 +35,8 @@ export type Encoder = {
   /** Encodes one window. A batch of windows would need more memory, and would save no time on a CPU. */
   encode(window: EncoderInput): EncodedWindow
   /**
-   * Encodes two windows at the same time, each on one thread. The results are those of `encode`, for less CPU time.
-   * Missing or null if the encoder cannot do this.
+   * Encodes two windows at the same time, each on one thread. Returns the same results as two calls of `encode`, but
+   * needs less CPU time. Missing or null if the encoder cannot do this.
    */
   encodeTwo?: ((one: EncoderInput, other: EncoderInput) => [EncodedWindow, EncodedWindow]) | null
 }
@@ -58,9 +58,9 @@ export type Decoder = {
 export type Batch = {
   rows: number
   /**
-   * Returns the scores of the whole vocabulary for the next token of the window at index `row`. `position` is the index
-   * of a token that the last call of `begin` or `step` added. The scores are for the token after this token, by default
-   * after the last one. For a prompt, a decoder may compute only the scores at its start token and at its last token.
+   * Returns the scores of the whole vocabulary for the token that follows the token `position` of row `row` (one
+   * window). `position` is an index into the tokens that the last call of `begin` or `step` added. The default is the
+   * last of these tokens. For a prompt, a decoder may compute only the scores at its start token and at its last token.
    */
   logits(row: number, position?: number): Float32Array
   /**

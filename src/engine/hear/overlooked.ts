@@ -1,6 +1,6 @@
 // Finds speech that voice detection overlooked: quiet speech after loud speech, or speech over music. Loud sound and
-// music make voice detection less sensitive for many seconds. Each long stretch without speech is therefore read again
-// from a new state, and amplified if it is quiet.
+// music make voice detection less sensitive for many seconds. Each long stretch without speech is therefore read again:
+// voice detection begins with a new state, and quiet sound is amplified.
 
 import { utterancePause } from '../audio.ts'
 import { levelled } from './level.ts'

@@ -31,8 +31,8 @@ export function placeInRecording(
 /** Converts the times of words from model frames of the window to samples of the recording. */
 export function placeWords(window: Window, words: readonly AlignedWord[]): PlacedText[] {
   const voices = voicesIn(window)
-  // The attention can give a word an earlier start than the previous word. Such a word gets the start of the previous
-  // word, because starts must never decrease.
+  // The computed start of a word can be earlier than that of the previous word. Such a word gets the start of the
+  // previous word, because starts must never decrease.
   let earliest = 0
   let lastEnd = 0
   return words.map(word => {

@@ -54,9 +54,9 @@ function plain(text: string): string {
 
 /**
  * Returns the prompt of a window. The prompt does not contain the text of the previous window, because windows that
- * depend on each other cannot share a batch. An error would also cause errors in later windows. With the small model of
- * the tests and ten minutes of speech, the word error rate is 5.9 % without the previous text, and 13.8 % with this
- * text.
+ * depend on each other cannot share a batch. An error in the previous text would also cause errors in later windows.
+ * With the small model of the tests and ten minutes of speech, the word error rate is 5.9 % without the previous text,
+ * and 13.8 % with this text.
  */
 export function promptOf(
   { facts }: Whisper,
