@@ -49,7 +49,7 @@ export async function work(
   }
   const open = (channel?: number) => {
     const signal = new AbortController().signal
-    // With a section, `durationMs` is the duration of this section.
+    // If the job has a section, `durationMs` is the duration of the section, not of the file.
     const measuredMs = input.section ? undefined : input.durationMs
     const sound = decode(input.path, { ...reading, signal, channel, measuredMs })
     const reported = withCalls(sound, () => onSamples(0))

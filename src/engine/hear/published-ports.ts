@@ -1,5 +1,5 @@
-// Checks the inputs and outputs of the graphs of a published model. Throws if an input or output is missing, if one
-// that must have floats is not of type float32, or if an input is unknown.
+// Checks the inputs and outputs of the graphs of a published model. Throws if an input or output is missing, if a
+// tensor of floats is not of type float32, or if an input is unknown.
 
 import type { Port } from '../onnx/session.ts'
 
@@ -29,7 +29,10 @@ export function checkDecoder({ inputs, outputs }: Ports, layers: number): void {
   }
 }
 
-/** Returns the names of the tensors in the cache: first for the decoder's own tokens, then for the encoder's output. */
+/**
+ * Returns the names of the keys and values in the cache: first those of the decoder's own tokens, then those of the
+ * encoder's output.
+ */
 function cacheNames(layers: number): string[] {
   return ['decoder', 'encoder'].flatMap(kind =>
     Array.from({ length: layers }, (_, layer) => [`${layer}.${kind}.key`, `${layer}.${kind}.value`]).flat(),

@@ -14,7 +14,7 @@ export type PublishedVariant = '' | '_fp16' | '_quantized' | '_q4'
 
 /**
  * The maximum width of a network that runs on one thread of a CPU. After each operation, a thread busy-waits for the
- * other threads. With two threads, the pocket model (width 192) needs a fifth more CPU time.
+ * other threads. With two threads, a network of width 192 needs a fifth more CPU time than with one.
  */
 const singleThreadedMax = 256
 

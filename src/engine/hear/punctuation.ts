@@ -15,9 +15,9 @@ const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；�
 const spoken = /[%‰&@#§*/]/
 
 /**
- * The maximum time that a punctuation mark adds to a word, in model frames (20 ms each). With the mark, the word ends
- * where the mark ends. The time of the mark often includes the pause after the word, so there is a maximum. The time
- * often includes the last sound of the word too, so the maximum is not 0.
+ * The maximum time that a punctuation mark adds to the end of a word, in model frames (20 ms each). The time of the
+ * mark often includes the pause after the word, so there is a maximum. The time of the mark often includes the last
+ * sound of the word too, so the maximum is not 0.
  */
 const markMax = 0.2 * framesPerSecond
 

@@ -12,7 +12,10 @@ import { type Window, windowOf } from './windows.ts'
  */
 type Boundary = { textsKept: number; sample: number }
 
-/** A window with the speech that must be decoded again. The first `textsKept` words are before this speech. */
+/**
+ * A window with the speech that must be decoded again. The first `textsKept` words of the decoded text are before this
+ * speech.
+ */
 export type Rest = { window: Window; textsKept: number }
 
 /**
@@ -25,9 +28,9 @@ const pauseMin = 0.2 * sampleRate
  * Returns the rest of a window, or null if the speech after `boundary` is too short. `boundary` comes from the
  * timestamp tokens of the text. `words` are the words of the text, or an empty list if their times are only estimated.
  *
- * A timestamp token often differs by 0.1 s or more from the times of the words beside it. At a boundary without a
- * pause, the rest could begin inside a word, and the transcript would have this word twice or not at all. The rest
- * therefore begins in the last pause before the boundary. Without such a pause, the rest begins at the boundary.
+ * A timestamp token often differs by 0.1 s or more from the times of the words beside it. If the rest began inside a
+ * word, the transcript would have this word twice or not at all. The rest therefore begins in the pause at the
+ * boundary, or in the last pause before it. If there is no such pause, the rest begins at the boundary.
  */
 export function restAfter(window: Window, words: readonly PlacedText[], boundary: Boundary): Rest | null {
   if (restOf(window, boundary.sample) === null) return null
@@ -37,9 +40,9 @@ export function restAfter(window: Window, words: readonly PlacedText[], boundary
 }
 
 /**
- * Returns the boundary with a time inside its pause. If there is no pause at the boundary, returns the last pause
- * before it. Returns null if there is no pause, or if no words follow the boundary. Also returns null if the rest would
- * be too long or almost the whole window.
+ * Returns a boundary whose time is in a pause: the pause at `boundary`, or the last pause before it. Returns null if
+ * there is no such pause, or if no words follow `boundary`. Also returns null if the rest would be too long or almost
+ * the whole window.
  */
 function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Boundary): Boundary | null {
   const earliest = Math.max(

@@ -20,8 +20,8 @@ export type Listener = {
   /** Called for each span of the recording, in samples, whose text is doubtful or missing. */
   onWarning(kind: SpeechWarning, span: Span): void
   /**
-   * Called for each window with its voices, if the speech model has a network that finds voices. Null if the voices are
-   * not needed.
+   * Called for each window with the result of the voice network, if the speech model has such a network. Null if this
+   * result is not needed.
    */
   onVoiceReading?: ((window: Window, reading: VoiceReading) => void) | null
 }

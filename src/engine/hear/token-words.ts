@@ -21,7 +21,7 @@ type Piece = { text: string; ids: number[] }
 
 /**
  * Joins pieces of text into words, for languages without spaces between words. A word begins at each boundary that
- * `Intl.Segmenter` finds, except inside an element of `pieces` and after a single space.
+ * `Intl.Segmenter` finds. But no element of `pieces` is divided, and a single space is joined to the text after it.
  */
 export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')

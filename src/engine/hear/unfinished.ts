@@ -5,9 +5,9 @@ import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * The maximum length, in model frames (20 ms each), of the last sentence of a text and the speech after it. Up to this
- * length, both are decoded again together, because the model makes more errors in short windows. Otherwise only the
- * speech after the sentence is decoded again.
+ * The maximum total length, in model frames (20 ms each), of the last sentence of a text and the speech after it. Up to
+ * this length, both are decoded again together, because the model makes more errors in short windows. Otherwise only
+ * the speech after the sentence is decoded again.
  */
 export const restFramesMax = 15 * framesPerSecond
 /**

@@ -68,8 +68,9 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
 }
 
 /**
- * Cuts each frame into overlapping parts for the Fourier transform. Computes the sum and the difference of each two
- * mirrored samples of a part. With these values, the transform needs half as many multiplications.
+ * Cuts each frame into overlapping parts for the Fourier transform. Computes the sum and the difference of each pair of
+ * samples with the same distance from the middle of a part. With these values, the transform needs half as many
+ * multiplications.
  */
 function fold(
   { even, odd }: { even: Float32Array; odd: Float32Array },

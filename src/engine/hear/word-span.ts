@@ -6,14 +6,14 @@ import type { Span } from './speech-spans.ts'
 import { pieceWith, type Window } from './windows.ts'
 
 /**
- * How far a word may usually extend beyond its speech span, in samples. Voice detection misses soft sounds at both ends
- * of speech.
+ * The length, in samples, by which a word may usually extend beyond its speech span. Voice detection misses soft sounds
+ * at both ends of speech.
  */
 const tolerance = 0.08 * sampleRate
 
 /**
- * Two lengths, in samples, for a word that starts in a short pause before its speech. A pause is short if it is shorter
- * than `pause`. `delay` is added to the start that the attention of the word gives.
+ * Two lengths, in samples. A pause is short if it is shorter than `pause`. If a word starts in a short pause, its start
+ * is moved later, usually by `delay`.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 

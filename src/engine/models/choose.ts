@@ -12,9 +12,9 @@ import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './ser
 import { findInstalled } from './store.ts'
 
 /**
- * Unpacks the files that the program contains, and chooses the models for the engine. First downloads the configured
- * model if it is a published one that is not usable. For a CPU, usually replaces the first speech model by its compact
- * copy.
+ * Unpacks the files that the program contains, and chooses the models for the engine. If the configured model is
+ * published but not usable, downloads it first. For a CPU, usually replaces the first speech model by its compact copy
+ * (8-bit weights).
  */
 export async function prepareModel(
   settings: ModelSettings,

@@ -15,8 +15,8 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 /**
- * Returns the folder that contains the folder of the model `id`. For a model that was pulled before the data folder
- * existed, this can be a folder in the user's cache folder. For any other model, returns the result of `modelsDir`.
+ * Returns the folder that contains the folder of the model `id`. Without a data folder, commands download models to the
+ * user's cache folder, so this can be a folder there. Otherwise it is the result of `modelsDir`.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]

@@ -25,8 +25,7 @@ export type VoiceFiles = {
   warning: string | null
   /**
    * True for the small built-in voice models. They run on the CPU, because the 8-bit operations of the segmentation
-   * model run only there. With them, diarization also uses the counts and the vectors of voices that the built-in
-   * speech model gives.
+   * model run only there. With them, diarization also uses the results of the built-in speech model's voice network.
    */
   areSmall: boolean
 }

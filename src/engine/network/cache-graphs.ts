@@ -28,9 +28,9 @@ export function moveRow(caches: readonly CacheShape[]): Uint8Array {
 }
 
 /**
- * TensorScatter is made to write tokens into a row. Here it writes rows into a cache, as if the rows were tokens.
- * ScatterND is made to write rows, but the CUDA provider copies each row with a single thread. On an H200, this took
- * about 30 ms for a row of each of the 13 caches of Whisper base.
+ * Builds a model that replaces the row `to` of each cache by the result of `content`. The ONNX operator TensorScatter
+ * normally writes tokens into a row, but here it writes a row into a cache. The operator ScatterND is meant for rows,
+ * but the CUDA provider copies each row with a single thread. On an H200, this took about 30 ms for Whisper base.
  */
 function inPlace(
   caches: readonly CacheShape[],

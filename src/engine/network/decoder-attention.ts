@@ -5,16 +5,16 @@ import { ownCrossAttention } from './own-operations.ts'
 import type { Size } from './size.ts'
 
 /**
- * The largest 8-bit numbers of queries, and of shares (how much of its attention a token gives to a frame). Queries are
- * multiplied by keys of at most 255, and shares by values of at most 127.
+ * The largest absolute values of quantised queries and shares. A share is how much of its attention a token gives to a
+ * frame. Queries are multiplied by keys of at most 255, and shares by values of at most 127.
  */
 export type ByteRange = { query: number; share: number }
 
-/** The range for CPUs that add byte products exactly. */
+/** The range for CPUs that do not saturate the sum of two products of bytes. */
 export const fullRange: ByteRange = { query: 127, share: 255 }
 /**
- * The range for CPUs that limit the sum of two byte products to 32,767. The sum is at most 2 × 255 × 63 = 32,130 with
- * queries, and 2 × 127 × 127 = 32,258 with shares.
+ * The range for CPUs that saturate the sum of two products of bytes at 32,767. In this range, the sum is at most 2 ×
+ * 255 × 63 = 32,130 for queries, and 2 × 127 × 127 = 32,258 for shares.
  */
 export const halfRange: ByteRange = { query: 63, share: 127 }
 

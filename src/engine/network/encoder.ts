@@ -23,8 +23,8 @@ import type { Size } from './size.ts'
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  *
- * If `own` is given, steno's own operations compute the attention. If `own` has threads for the products, these
- * operations also compute the products.
+ * If `own` is given, steno's own operations compute the attention. If `own.productThreads` is not null, they also
+ * compute the matrix products.
  */
 export function encoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -79,8 +79,8 @@ function attentionByOwn(layers: Layers, mass: string): AddAttention {
 }
 
 /**
- * Returns a function that adds the self-attention as operations of ONNX Runtime. `heard` has the dimensions 1 × frames
- * × width.
+ * Returns a function that adds the self-attention as operations of ONNX Runtime. `heard` is the output of the
+ * convolutions, with the dimensions 1 × frames × width.
  */
 function attentionByRuntime(
   layers: Layers,
@@ -99,8 +99,8 @@ function attentionByRuntime(
 }
 
 /**
- * Returns a function that adds one layer of the encoder to the graph, with products of ONNX Runtime. `normed` is the
- * normalised input of this layer.
+ * Returns a function that adds one layer of the encoder to the graph. Operations of ONNX Runtime compute its matrix
+ * products. `normed` is the normalised input of this layer.
  */
 function blockOf(
   layers: Layers,
@@ -115,8 +115,7 @@ function blockOf(
     const attended = add('self_attn.out_proj', layers.quantised([mixed]), state)
     const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
     const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
-      // With a bias of two dimensions, ONNX Runtime does not join Add and Gelu into one operation, which would be
-      // slower.
+      // ONNX Runtime would join Add and Gelu into one slower operation. A bias of two dimensions prevents this.
       const bias = layers.reshape(linear.bias, 1, -1)
       return graph.add('com.microsoft.Gelu', [graph.add('Add', [layers.product(linear, rows), bias])])
     })
@@ -148,7 +147,9 @@ function crossAttention(layers: Layers, states: string, size: Size, threads: num
   }
 }
 
-/** Returns the keys of all layers of the decoder, and then their values, as floats. */
+/**
+ * Returns the names of the cross-attention keys of all decoder layers, and then those of the values. Both are floats.
+ */
 function crossParts(layers: Layers, states: string, { decoderLayers }: Size): string[] {
   const rows = layers.quantised([states])
   return layers.divided('cross', 2 * decoderLayers).map(linear => biased(layers, linear, rows))

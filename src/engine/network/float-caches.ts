@@ -16,7 +16,7 @@ export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own:
   }
 }
 
-/** The prefix in the name of an output that updates a cache, before the name of the cache. */
+/** The prefix of an output's name: the output `updated NAME` is the new content of the cache NAME. */
 export const updated = 'updated '
 
 /**

@@ -36,8 +36,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds the sum of `state`, `value` and the bias of `projected` to the graph, and the layer normalisation `norm` of
-   * this sum. Returns the names of both results.
+   * Adds an operation that computes two results: the sum of `state`, `value` and the bias of the layer `projected`, and
+   * the layer normalisation `norm` of this sum. Returns the names of both results.
    */
   addAndNorm(
     state: string,
@@ -78,8 +78,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Splits the product of several joined matrices, such as queries, keys and values, into `count` parts of `width`
-   * channels. `value` is the name of the product. Returns the names of the parts.
+   * Splits the product with several joined matrices, such as those for queries, keys and values, into `count` parts of
+   * `width` channels. `value` is the name of the product. Returns the names of the parts.
    */
   split(value: string, count: number, width: number): string[] {
     const parts = Array.from({ length: count }, (_, part) => `${value}.${part}`)

@@ -4,8 +4,8 @@
 export type FloatType = 'float16' | 'float32'
 
 /**
- * The dimensions of the network. Each alignment head is the index of a decoder layer, and the index of an attention
- * head in this layer.
+ * The dimensions of the network. Two indices identify an alignment head: the index of a decoder layer, and the index of
+ * an attention head in this layer.
  */
 export type FloatSize = {
   width: number

@@ -41,8 +41,8 @@ export class GraphWeights {
 
   /**
    * Adds the named weight matrices to the graph, joined into one matrix of inputs × outputs. A matrix of outputs ×
-   * inputs is transposed. ONNX Runtime does this work only once, when the model is opened. Returns the name of the
-   * joined matrix.
+   * inputs is transposed. ONNX Runtime transposes and joins the matrices only once, when the model is opened. Returns
+   * the name of the joined matrix.
    */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {
