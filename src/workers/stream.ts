@@ -100,8 +100,8 @@ export class JobStream {
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
       ack_wait: nanos(Math.min(this.#leaseMs, limits.workerKeepMs)),
-      // The number of deliveries has no limit, because JetStream delivers a message again after an outage, although no
-      // worker failed. The server counts and limits the attempts of a job in the database.
+      // The number of deliveries has no limit, because an outage can cause a second delivery without a failure of the
+      // worker. The server counts and limits the attempts of a job in the database.
       max_deliver: -1,
       max_ack_pending: -1,
     }

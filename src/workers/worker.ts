@@ -251,7 +251,9 @@ export class Worker {
     }
   }
 
-  /** Returns the reason why this worker takes no jobs even if its engine is ready, or null. */
+  /**
+   * Returns the reason why this worker takes no jobs: it stops, or it pauses after an error. Otherwise returns null.
+   */
   #hindrance(): string | null {
     if (this.#isDraining) return 'The worker stops.'
     if (!this.#isResting) return null

@@ -33,7 +33,7 @@ async function stereoOf(path: string): Promise<string> {
   return stereo
 }
 
-/** Returns a fake model for Chinese. Each call of `hear` recognises the next one of `texts`. */
+/** Returns a fake model for Chinese. Each call of `hear` returns the next element of `texts`. */
 function writing(texts: readonly string[]): SpeechModel {
   const next = texts.values()
   return {

@@ -37,7 +37,7 @@ async function openCtcOfDoubles(counted: Runtime, folder: string): Promise<void>
   const graph = new Graph()
   graph.add('Identity', [graph.input('x', 'int32', ['N'])], {}, ['logits'])
   graph.output('logits', 'int32', ['N'])
-  // The bytes 08 06 are the field of the element type int32, and 08 0b that of a 64-bit float.
+  // Changes the element type: the bytes 08 06 mean int32, and the bytes 08 0b mean a 64-bit float.
   const bytes = Buffer.from(graph.bytes()).toString('hex').replaceAll('0806', '080b')
   await Bun.write(join(folder, 'model.int8.onnx'), Buffer.from(bytes, 'hex'))
   await openCtc(counted, { name: 'mine', folder }, 'cpu')

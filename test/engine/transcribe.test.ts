@@ -27,10 +27,10 @@ import { compareTimes, compareWords, plainWords, type Truth } from '../support/w
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 let compactFolder: string
-/** The models with the compact form of the pocket model. */
+/** All models of the engine. The speech model is the compact form of the pocket model. */
 let models: LoadedModels
 let compact: Whisper
-/** The models with the published graphs of the pocket model. */
+/** The same models, but the speech model consists of the pocket model's published graphs. */
 let published: LoadedModels
 
 beforeAll(async () => {
@@ -105,10 +105,7 @@ async function truthOf(name: string): Promise<Truth> {
   return name === 'conversation' ? beginningOf(truth) : truth
 }
 
-/**
- * Returns the reference (the known sentences) of the first 35 s of the conversation, which fill two windows. The later
- * parts are similar.
- */
+/** Returns the reference (the known sentences) of the first 35 s of the conversation. This part fills two windows. */
 function beginningOf(truth: Truth): Truth {
   const duration = 35.3
   const sentences = truth.sentences.filter(({ words }) => words[0]!.start < duration)

@@ -58,7 +58,7 @@ async function openWith(network: Uint8Array): Promise<LoadedModels> {
   return (await openModel({ name: 'base', folder, voices, ...options })).models
 }
 
-/** The models with a voice network that hears no voice. */
+/** All models of the engine. Their voice network finds no voice in any sound. */
 let withoutVoices: LoadedModels
 
 function hear(models: LoadedModels, clip: string, diarize = true): Promise<Transcript> {

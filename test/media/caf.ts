@@ -69,7 +69,7 @@ function descriptionOf(samples: number): Buffer {
   return description
 }
 
-/** Returns the content of the box `esds`, which describes the codec, without its version. */
+/** Returns the content of the box `esds` (the description of the codec) without the version of the box. */
 function codecOf(file: Buffer): Buffer {
   const at = file.indexOf('esds', 0, 'latin1')
   return file.subarray(at + 8, at - 4 + file.readUInt32BE(at - 4))

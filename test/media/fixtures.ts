@@ -2,7 +2,7 @@
 
 /**
  * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0. In
- * WMA and WMV files, the delay of the encoder and its silence at the end count as sound.
+ * WMA and WMV files, the silence that the encoder adds at the start and at the end counts as sound.
  */
 export const mediaFixtures: {
   name: string

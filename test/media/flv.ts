@@ -15,7 +15,8 @@ function packetsOf(file: Buffer): Buffer[] {
 }
 
 /**
- * Appends zeros to the content of each picture packet, up to `bytes` bytes. Writes each of these packets `times` times.
+ * Appends zeros to the content of each picture packet until the content has `bytes` bytes. Writes each of these packets
+ * `times` times.
  */
 export function withLargePictures(file: Buffer, bytes: number, times: number): Buffer {
   const parts = [file.subarray(0, headerBytes)]

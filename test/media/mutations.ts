@@ -11,8 +11,8 @@ import { mediaFixtures } from './fixtures.ts'
 export type Mutant = { name: string; bytes: Uint8Array }
 
 /**
- * Returns the damaged file with this number. Successive numbers have different file extensions. When each extension has
- * had a file, the next kind of damage follows.
+ * Returns the damaged file with this number. Successive numbers have different file extensions. After one file of each
+ * extension, the next kind of damage follows.
  */
 export function mutant(number: number): Mutant {
   const random = seeded(number * 0x9e3779b1)

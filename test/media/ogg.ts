@@ -24,7 +24,7 @@ function pageBytes(file: Buffer, at: number): number {
   return headBytes + segments + sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Returns the 32-bit CRC of a page, with the highest bit first. zlib's CRC is a different one. */
+/** Returns the 32-bit CRC of a page, with the highest bit first. zlib computes a different CRC. */
 function checksum(page: Buffer): number {
   let sum = 0
   for (const byte of page) {

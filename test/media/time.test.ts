@@ -12,8 +12,8 @@ import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 setDefaultTimeout(patienceMs)
 
 /**
- * Returns the tones of a file with the tune twice. `seconds` is the start of the second tune: 2 s, or more if the
- * encoder adds a delay.
+ * Returns the tones of a file that contains the tune twice. `seconds` is the start of the second tune: 2 s, or more if
+ * the encoder adds a delay.
  */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 

@@ -20,7 +20,7 @@ export async function setLook(page: Page, [colorScheme, width]: Look): Promise<v
 }
 
 /**
- * Returns a text for each accessibility fault of the page, and one if the page is wider than the window. Each text
+ * Returns a text for each accessibility fault of the page, and a text if the page is wider than the window. Each text
  * begins with `where`. axe runs in an isolated world, in which the content security policy does not apply.
  */
 export async function findFaults(

@@ -32,16 +32,16 @@ export async function connect(nats: string, cluster: string) {
     await wire.request(
       subjects.request(name, 'hello'),
       bytesOf({ ...helloOf(languages), ...change }),
-      // The server answers only to an inbox of the worker that the subject of the request names.
+      // The subject of the request names a worker. The server answers only to an inbox of this worker.
       { timeout: limits.workerRequestMs, noMux: true, reply: createInbox(subjects.inbox(name)) },
     )
   return { wire, hello }
 }
 
 /**
- * Opens a fleet with a job lease of one hour and a clock that only `later` advances. `passGerman` passes the job `job`
- * in German to the fleet. If `worker` is given, this worker holds the job. `queued` lists the subjects of the queued
- * messages.
+ * Opens a fleet with a job lease of one hour and a clock that only `later` advances. `passGerman` passes a job with the
+ * id `job` and the language German to the fleet. If `worker` is given, this worker holds the job. `queued` lists the
+ * subjects of the queued messages.
  */
 export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {
   let now = 0

@@ -37,8 +37,8 @@ test('texts that do not show their script leave the choice to later texts', asyn
 })
 
 /**
- * Unifies the scripts of two recordings with the given prompt and vocabulary: one has a simplified text, one a
- * traditional text. Returns both results.
+ * Unifies the script of a simplified text and of a traditional text. Each text is a recording of its own. Returns both
+ * results.
  */
 async function unifyBoth(prompt: string | null, vocabulary: string[]): Promise<string[]> {
   const texts = ['这里说的', '這裡說的']

@@ -1,5 +1,5 @@
-// Finds the crosstalk of two readers from the data set LibriSpeech test-other. They speak one after the other, or at
-// the same time.
+// Tests the search for crosstalk (the voice of the other channel) with two readers from the data set LibriSpeech
+// test-other. They speak one after the other, or at the same time.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ function conversation(people: readonly Float32Array[][], pause: number): Float32
   return channels
 }
 
-/** Returns a channel with noise and with the crosstalk of the other channel, which arrives 10 ms later. */
+/** Adds noise and crosstalk to a channel. The crosstalk is the other channel, 10 ms later and `decibels` quieter. */
 function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number, seed: number): Float32Array {
   const hiss = noise(own.length / 16_000, 0.0005, seed)
   const gain = 10 ** (-decibels / 20)
@@ -85,7 +85,8 @@ function marked(
 
 /**
  * Finds the crosstalk in a conversation of the two readers, and returns the shares of marked hops for both channels.
- * The crosstalk is `decibels` below its voice. The second voice is `quieter` decibels below the first one.
+ * The crosstalk of a voice is `decibels` quieter than the voice. The second voice is `quieter` decibels quieter than
+ * the first voice.
  */
 async function measured({
   pause,

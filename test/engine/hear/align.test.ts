@@ -90,7 +90,7 @@ test('words that are said after the end of their segment get the time at which t
 })
 
 test('words that the model invented after the end of the speech stay in their segment', () => {
-  // As in real models, the attention of the invented words is on frames before their segment.
+  // As in real models, the attention of words that were not spoken is on frames before their segment.
   const said = segment([4], 20, 80, [attendTo(400, 20, 80), attendTo(400, 80, 81)])
   const back = [100, 130, 160, 190, 220].map(from => attendTo(400, from, from + 30))
   const found = wordTimes(tokenizer, 'en', [said, segment([0, 1, 2, 3], 397, 400, back)], 400)

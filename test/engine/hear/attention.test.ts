@@ -3,8 +3,8 @@ import { attentionIn } from '../../../src/engine/hear/attention.ts'
 import { noise } from '../../support/sound.ts'
 
 /**
- * Computes `attentionIn` without optimisation. Scales each frame to the mean 0 and the standard deviation 1 over all
- * tokens. Then applies a median filter over seven frames to each token.
+ * Computes the result of `attentionIn` without optimisation. Scales each frame to the mean 0 and the standard deviation
+ * 1 over all tokens. Then applies a median filter over seven frames to each token.
  */
 function plainly(rows: readonly (readonly number[])[]): number[][] {
   const columns = rows[0]!.map((_, frame) => rows.map(row => row[frame]!))

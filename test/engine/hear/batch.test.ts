@@ -13,8 +13,8 @@ import { readSound } from '../../support/read-sound.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-// All clips are decoded as English, which gives wrong texts for the Spanish clip with the base model. The engine
-// rejects these texts and decodes again at higher temperatures.
+// All clips are decoded as English. With the base model, the Spanish clip then gets wrong texts. The engine rejects
+// these texts and decodes again at higher temperatures.
 const names = ['en-short', 'en-one-word', 'es-a']
 const samplesMax = 40_000
 
@@ -50,7 +50,7 @@ test.skipIf(missing).each(layouts)(
         onShare: async () => {},
       })
     const together = await decodeRows(0, names.length)
-    // If the text of every temperature is less probable than the limit, the most probable one is kept.
+    // If the texts of all temperatures are less probable than the limit, the most probable text is kept.
     const wasAgain = together.map(
       ({ temperature, logProbability }) => temperature > 0 || logProbability < guards.logProbabilityMin,
     )

@@ -107,7 +107,7 @@ test('if the second pair of windows fails, the first pair is closed and the erro
 
 /**
  * Returns the rows that `decodeWindows` passes to a fake decoder. A row has the lengths of a window's sound and speech.
- * In `extended`, some of the windows include the speech after them.
+ * `extended` has the same windows, some with more speech at their end.
  */
 async function rowsOf(windows: readonly Window[], extended: readonly Window[]): Promise<Row[]> {
   const rows: Row[] = []
@@ -186,7 +186,7 @@ async function restOf({ tokens, times, unfinished }: Said, { translate = false }
 }
 
 test('the rest of a window begins in the pause before its first sentence, not inside a word', async () => {
-  // There is no pause at the timestamp tokens, between ` two` and ` three`.
+  // The timestamp tokens end a segment between ` two` and ` three`, where the speech has no pause.
   const one = [at(0), 0, 1, at(4.5)]
   const other = [at(4.5), 2, 3, at(6.5), at(6.5)]
   const said: Said = {

@@ -199,7 +199,7 @@ async function openBoth() {
 }
 
 let pocketOpened: ReturnType<typeof openBoth> | null = null
-/** Returns the pocket model as published graphs and as graphs for GPUs. Only the first call opens them. */
+/** Returns the pocket model twice: as published graphs and as graphs for GPUs. Only the first call opens the graphs. */
 const openPocket = () => (pocketOpened ??= openBoth())
 
 test.skipIf(missing)(
@@ -284,8 +284,8 @@ function mostAttendedFrame(attention: Float32Array, frames: number): number {
 }
 
 test.skipIf(!pocket).each([
-  // The first case needs only the right width, so its vocabulary is small. The second case needs only the right mels
-  // and vocabulary, so its network is narrow.
+  // The first case tests only the width, so its vocabulary is small. The second case tests only the mels and the
+  // vocabulary, so its network is narrow.
   { name: 'the width of tiny', size: { width: 384, layers: 1, heads: 6, vocabulary: 1865 }, by: -50_000 },
   {
     name: 'the mels and the vocabulary of large-v3',

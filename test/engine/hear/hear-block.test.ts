@@ -213,7 +213,7 @@ test('a window that was judged as silence is not recognised again, and gives no 
     texts: [],
     rest: null,
   } as const
-  // A second recognition would throw without models.
+  // The call gets no models, so a second recognition would throw.
   const options = { listener: {} } as unknown as Parameters<typeof hearRest>[2]
   expect(await hearRest({} as WhisperModels, [{ ...decoded, texts: [] }], options)).toEqual([])
 })
@@ -233,7 +233,7 @@ test('a text with more tokens than its sound can have is cut off, and is doubtfu
   // dropped.
   expect(texts.length).toBe(38)
   expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])
-  // The end of a doubtful text gets no window of its own.
+  // The end of a doubtful text is not decoded again in a window of its own.
   const { models, decoded } = modelsThatSay(() => [at(0), ...long.slice(0, 20), at(0.6), at(0.6), ...long])
   await hear(models, [[0, 1]])
   expect(new Set(decoded)).toEqual(new Set([0]))

@@ -27,7 +27,10 @@ class NumberedWindow extends EncodedWindow {
   }
 }
 
-/** Returns a fake decoder. For window n, it returns the token n once. `batches` lists the windows of each batch. */
+/**
+ * Returns a fake decoder. For window n, it predicts the token n and then the end of the text. `batches` lists the
+ * windows of each batch.
+ */
 function numbering() {
   const batches: number[][] = []
   const decoder: Decoder = {

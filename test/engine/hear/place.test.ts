@@ -121,7 +121,8 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
     return texts[three]!.from / sampleRate
   }
   expect(startOf(2.4, 101)).toBeCloseTo(2.2, 1)
-  // If the attention begins late, the word starts 0.08 s before its speech, as after a long pause.
+  // If the attention begins late, ` three` starts 0.08 s before the second speech span. The same holds after a longer
+  // pause.
   expect(startOf(2.4, 115)).toBeCloseTo(2.32, 1)
   expect(startOf(2.5, 101)).toBeCloseTo(2.42, 2)
 })

@@ -115,7 +115,7 @@ test('a lower temperature makes the probable tokens more probable, and no forbid
       temperature,
       random: () => random,
     }).token
-  // At temperature 0.5, the odds are 9 to 1 instead of 3 to 1.
+  // At temperature 0.5, token 5 is nine times as probable as token 6. At temperature 1, it is three times as probable.
   expect([drawn(0.8, 1), drawn(0.8, 0.5)]).toEqual([6, 5])
   expect(drawn(0, 1, [0])).not.toBe(0)
 })

@@ -9,8 +9,8 @@ import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /**
- * Returns the probability of speech in each frame. Runs the published model directly, with the inputs that the code of
- * its authors prepares.
+ * Returns the probability of speech in each frame. Runs the published model directly, with the same inputs as in its
+ * authors' code.
  */
 function published(samples: Float32Array): number[] {
   const session = openSession(runtime(), vadModel())

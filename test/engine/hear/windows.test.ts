@@ -199,7 +199,7 @@ test('speech that follows a window is added to it, as long as 30 s are not excee
 
 /**
  * Returns the speech spans, in frames, of a fake sound. Each character of `frames` is one frame of 32 ms: `s` is
- * speech, `-` is silence, and `~` is between the two thresholds.
+ * speech, `-` is silence, and `~` is between the thresholds for the start and the end of speech.
  */
 function spansIn(frames: string, samplesMax = 30 * second) {
   const speech = new SpeechSpans(samplesMax)

@@ -59,7 +59,7 @@ function integers(values: readonly number[], dims: readonly number[]): Tensor {
   return tensor(runtime(), 'int64', BigInt64Array.from(values, BigInt), dims)
 }
 
-/** Runs the encoder on one window. Returns the outputs that the decoder needs, with their names. */
+/** Runs the encoder on one window. Returns the outputs that the decoder needs, and their names. */
 function crossOf(
   sound = mel,
   counts: readonly number[] = everyFrame,

@@ -4,8 +4,8 @@ import { openSession, type Tensor, tensor } from '../../../src/engine/onnx/sessi
 import { runtime } from '../../support/engine-room.ts'
 
 /**
- * Returns a model that starts with `x` and multiplies by `x` 20 times. It applies Tanh to each product. It fails if `x`
- * is not square.
+ * Returns a model that starts with the matrix `x` and multiplies by `x` 20 times. It applies Tanh to each product. It
+ * fails if `x` is not a square matrix.
  */
 function powers(): Uint8Array {
   const graph = new Graph()

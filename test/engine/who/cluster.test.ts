@@ -87,7 +87,7 @@ test('an expected number of voices moves the threshold within its range', () => 
   const two = embeddings([30, 30], 0.3)
   for (const expected of [null, 2, 50])
     expect(findVoices(weighted(two), { ...options, expected }).length).toBe(2)
-  // The voices of `two` are too far apart for one voice. The voices of `near` become one voice if one is expected.
+  // The voices of `two` are too far apart to be merged. The voices of `near` are merged if one voice is expected.
   expect(findVoices(weighted(two), { ...options, expected: 1 }).length).toBe(2)
   const near = two.map(vector => unit(vector.map((value, at) => value + (at === 40 ? 1.3 : 0))))
   expect(findVoices(weighted(near), { ...options, expected: null }).length).toBe(2)

@@ -11,7 +11,7 @@ const missing = !folder || !clips
 const skipped = unless(folder && clips, 'voice encoder with the clips')
 const open = (keepsNoise: boolean) => openEncoder(runtime(), folder ?? '', 'cpu', { keepsNoise })
 let opened: ReturnType<typeof open> | null = null
-/** Opens the encoder. All tests use the same one. */
+/** Returns the encoder. Only the first call opens it. */
 const encoder = () => (opened ??= open(true))
 const none = new Float32Array(256)
 

@@ -4,7 +4,7 @@ import { findSpeakers } from '../../../src/engine/who/find-speakers.ts'
 import { framesOf } from '../../../src/engine/who/views.ts'
 import type { Voices } from '../../../src/engine/who/voices.ts'
 
-/** Returns a piece of `seconds` seconds. Its embedding has the angle `angle`, in parts of a right angle. */
+/** Returns a piece of `seconds` seconds. `angle` is the direction of its embedding: 1 is a right angle. */
 function piece(seconds: number, angle: number, follows = true) {
   const radians = (angle * Math.PI) / 2
   const vector = Float32Array.of(Math.cos(radians), Math.sin(radians))
@@ -32,7 +32,7 @@ test.each([
   expect(adaptedThreshold(pieces)).toBeCloseTo(threshold, 6)
 })
 
-/** Returns the centroids of the speakers as angles, in parts of a right angle. */
+/** Returns the directions of the speakers' centroids as angles: 1 is a right angle. */
 function speakersIn(pieces: ReturnType<typeof piece>[], profile: Partial<Voices['profile']> = {}) {
   const voices = { plda: null, profile: { threshold: 0.5, mergeBelow: null, ...profile } }
   return findSpeakers(pieces, voices as unknown as Voices, null).map(

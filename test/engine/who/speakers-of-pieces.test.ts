@@ -10,7 +10,7 @@ const [first, second] = [
   [0, 1],
 ] as const
 
-/** Returns frame embeddings with two values each: `count` times the vector `embedding`. */
+/** Returns `count` frame embeddings, one after the other. Each has the two values of `embedding`. */
 const repeat = (count: number, embedding: readonly [number, number]) =>
   Array.from({ length: count }, () => embedding).flat()
 
@@ -116,8 +116,8 @@ test('a change of speaker inside a piece is found, but not against a clear embed
 })
 
 test('a part whose speaker has changed no longer counts for the mean of the speaker before', () => {
-  // The third piece first belongs to the first speaker and shifts this speaker's mean. Only its first half then moves
-  // to the second speaker. Without this half, the mean changes, and the second half moves too.
+  // The third piece first belongs to the first speaker and shifts this speaker's mean. Its first half then moves to the
+  // second speaker, which changes the mean again. Therefore the second half moves too.
   const values = [...sureFrames, ...repeat(25, [0.1, 0.99]), ...repeat(25, [0.5, 0.866])]
   const frames = framesOfWindows({ placed: placedFrom0(values), values })
   const labelled = speakersOfPieces([...sure, piece(4, 6, [0.55, 0.53])], centroids, frames)
