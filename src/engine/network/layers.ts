@@ -8,8 +8,8 @@ export const headSize = 64
 const epsilon = { float: 1e-5 }
 
 /**
- * Quantised activations: the names of the tensors with their 8-bit values, and with one scale for each row. The byte
- * `zero` represents 0.
+ * Activations that are quantised to 8 bits. `bytes` is the name of the tensor with the 8-bit values. `scales` is the
+ * name of the tensor with one scale for each row. The byte `zero` represents 0.
  */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
@@ -107,9 +107,9 @@ export class Layers {
   }
 
   /**
-   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. Each product
-   * then fits into the cache of a CPU, and can be read faster. ONNX Runtime divides the matrix only once, when the
-   * model is opened.
+   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. Each result
+   * then fits into the cache of a CPU, so the next operation reads it faster. ONNX Runtime divides the matrix only
+   * once, when the model is opened.
    */
   divided(name: string, count: number): Linear[] {
     const { weight, scale, bias } = this.linear(name)

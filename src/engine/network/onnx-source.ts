@@ -1,5 +1,4 @@
-// Finds the weights of a model in the ONNX files of onnx-community and optimum. The operations are read only for the
-// names of the matrices.
+// Finds the weights of a model in the ONNX files of onnx-community and optimum.
 
 import { join } from 'node:path'
 import { mapFile } from '../../base/map-file.ts'

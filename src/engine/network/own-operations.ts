@@ -8,7 +8,7 @@ import type { Layers } from './layers.ts'
  * The settings of steno's own operations in the encoder. These operations always compute the attention of the encoder.
  */
 export type Own = {
-  /** The number of threads for a product of the encoder. Null if operations of ONNX Runtime compute the products. */
+  /** The number of threads for a matrix product of the encoder. Null if ONNX Runtime computes these products. */
   productThreads: number | null
 }
 
@@ -68,8 +68,8 @@ export function ownAttention(layers: Layers, parts: string, mass: string): strin
 }
 
 /**
- * Adds the cross-attention of one layer of the decoder to the graph. `mixed` has the mixed values of all heads.
- * `shares` says how much of its attention each token gives to each frame.
+ * Adds the cross-attention of one layer of the decoder to the graph. `mixed` has the results of all heads. `shares` has
+ * one attention weight for each head, token and frame.
  */
 export function ownCrossAttention(
   layers: Layers,

@@ -82,9 +82,9 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 }
 
 /**
- * The scores of text tokens or of timestamp tokens: [rows, groups × size]. All groups have the same size, so some
- * columns may belong to tokens of another kind, which are forbidden. `before` is the number of columns before the first
- * text or timestamp token.
+ * The scores of text tokens or of timestamp tokens: [rows, groups × size]. All groups have the same size, so there may
+ * be columns of other tokens, which are never chosen. `before` is the number of such columns before the first timestamp
+ * token, and 0 for text tokens.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 

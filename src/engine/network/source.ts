@@ -8,8 +8,8 @@ import { fromOnnx } from './onnx-source.ts'
 import { fromSafetensors } from './safetensors-source.ts'
 
 /**
- * For each name of a tensor, a function that reads it as 32-bit floats. A matrix is outputs × inputs, as in Hugging
- * Face's files. Each name begins with `encoder.` or `decoder.`.
+ * Maps the name of each tensor to a function that reads the tensor as 32-bit floats. A matrix is outputs × inputs, as
+ * in Hugging Face's files. Each name begins with `encoder.` or `decoder.`.
  */
 export type Source = Map<string, () => Float32Array>
 
