@@ -70,7 +70,7 @@ export class DeviceMemory {
 
 type Area = { info: Pointer; allocator: Pointer }
 
-/** The number of a kind of allocator in ONNX Runtime's C API. */
+/** The number of the arena allocator in ONNX Runtime's C API. */
 const arena = 1
 /** The numbers of two kinds of memory in ONNX Runtime's C API. */
 const memoryKinds = { ofDevice: 0, ofHost: -1 } as const

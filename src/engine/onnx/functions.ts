@@ -7,8 +7,8 @@ import { reasonIn } from './status-text.ts'
 
 /**
  * The functions of ONNX Runtime that return a status, which is null or a pointer to an error. An entry has the index in
- * ONNX Runtime's array of function pointers, and the types of the arguments. `p` is a pointer, `n` is a size, and `i`
- * is an int.
+ * ONNX Runtime's array of function pointers, and a letter for each argument: `p` for a pointer, `n` for a size, and `i`
+ * for an int.
  */
 export const table = {
   CreateSession: [7, 'pppp'],

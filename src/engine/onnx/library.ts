@@ -24,8 +24,8 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider, which need not exist. A provider that was installed before the data folder
- * existed can be in the user's cache folder.
+ * Returns the folder of the CUDA provider, which need not exist. If the data folder did not exist when the provider was
+ * installed, the provider can be in the user's cache folder.
  */
 export function cudaFolder(): string {
   const [own, cache] = [cudaFolderIn(nativeHome()), findCacheDir()]
@@ -36,7 +36,7 @@ export function cudaFolder(): string {
 
 /**
  * Returns the folder into which the CUDA provider is installed. The name of the folder contains the version of ONNX
- * Runtime, which must be the version of the provider.
+ * Runtime, because the provider must have the same version.
  */
 export function newCudaFolder(): string {
   return cudaFolderIn(nativeHome())

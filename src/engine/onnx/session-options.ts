@@ -44,7 +44,7 @@ export function weightTensors(
 
 /**
  * Copies the bytes if their address is not a multiple of 64. Operations of ONNX Runtime on a CPU require such an
- * address. A copy of less than 1 KB may still have another address.
+ * address. For a copy of less than 1 KB, such an address is not certain.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

@@ -7,7 +7,8 @@ import { type Operation, readModel } from './weights.ts'
 const inputs = { matrix: 1, zero: 3 } as const
 
 /**
- * Returns the names of the unsigned weight matrices and of their zero points. The result is also empty in three cases:
+ * Returns the names of the unsigned weight matrices and of their zero points. The result is empty in each of these
+ * cases:
  * - Only one of a matrix and its zero point is unsigned.
  * - The content of a matrix is in another file, or is a list of integers.
  * - Another operation than MatMulInteger reads one of these constants.
