@@ -1,7 +1,7 @@
 // Assigns a speaker to each voice of a view, which is ten seconds of sound.
 
 /**
- * Chooses a speaker (a column of `likeness`) for each voice of a view of ten seconds (a row). Each row gets a different
+ * Chooses a speaker (a column of `likeness`) for each voice (a row) of a view of ten seconds. Each row gets a different
  * column, so that the sum of the chosen values is as large as possible. With fewer columns than rows, each row gets the
  * column of its highest value.
  */

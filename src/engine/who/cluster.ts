@@ -22,8 +22,9 @@ export type ClusterOptions = {
    */
   mergeBelow: number | null
   /**
-   * A cluster with less speech than this, in seconds, is not a voice. With little speech, the minimum is a fifth of all
-   * speech, but at least half of `weightMin`. If no cluster has enough speech, the largest cluster is a voice.
+   * A cluster with less speech than this, in seconds, is not a voice. In a recording with little speech, the minimum is
+   * a fifth of all speech, but at least half of `weightMin`. If no cluster has enough speech, the largest cluster is a
+   * voice.
    */
   weightMin: number
   /** The number of voices that the caller expects. Null if the caller gave no number. */

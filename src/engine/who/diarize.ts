@@ -145,9 +145,8 @@ export class Diarization {
 
   /**
    * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. A piece is a span in which one voice
-   * speaks alone. A piece that ends after `end` belongs to the next block, which begins after the last embedded piece.
-   * If no piece was embedded, the next block begins at `end`, or at the start of a piece that begins before `end`. The
-   * segmentation model has read the recording up to frame `to`.
+   * speaks alone. A piece that ends after `end` belongs to the next block, so the next block may begin before `end`.
+   * The segmentation model has read the recording up to frame `to`.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

@@ -4,8 +4,8 @@ export type Embedder = {
   /** The number of values in one feature frame. A feature frame begins every 10 ms. */
   width: number
   /**
-   * The minimum number of feature values in each part that `embed` gets, because the model was not trained on shorter
-   * sound. The caller of `embed` repeats the values of a shorter part. 0 means no minimum.
+   * The minimum number of feature values in each array that `embed` gets, because the model was not trained on shorter
+   * sound. The caller of `embed` repeats the values of a shorter array. 0 means no minimum.
    */
   sizeMin: number
   /** The index of the sample in the middle of the first feature frame. */
@@ -17,8 +17,8 @@ export type Embedder = {
    */
   withoutNoise(features: Float32Array): Float32Array
   /**
-   * Returns the embedding of each part, or null if the part is too short or a value is not finite. The Euclidean norm
-   * of an embedding need not be 1.
+   * Returns one embedding for each array of feature values. It is null if the array is too short, or if a value of the
+   * embedding is not finite. The Euclidean norm of an embedding need not be 1.
    */
   embed(parts: readonly Float32Array[]): (Float32Array | null)[]
 }

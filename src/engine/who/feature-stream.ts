@@ -1,5 +1,5 @@
-// Computes the feature frames of a recording while its sound arrives. Diarization reads two blocks (a minute of sound
-// each), and later the second block with a third one. The frames of the second block are computed once.
+// Computes the feature frames of a recording while its sound arrives. Diarization reads most frames twice, but nearly
+// all frames are computed only once.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { samplesPerMelFrame } from '../audio.ts'
@@ -16,9 +16,8 @@ const edgeFrames = 3
 
 export class FeatureStream {
   /**
-   * The sound that the next computation reads, from frame `soundFrame` on. The last `edgeFrames` frames of `rows` are
-   * inexact, and so are the first `edgeFrames` frames of each computation. So `soundFrame` is usually `2 * edgeFrames`
-   * frames before the end of `rows`.
+   * The sound that the next computation reads, from frame `soundFrame` on. It overlaps with the sound of `rows`,
+   * because the frames at both ends of a computation are inexact.
    */
   private sound: Float32Array[] = []
   private soundFrame = 0

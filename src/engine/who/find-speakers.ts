@@ -9,9 +9,9 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The usual minimum speech of a speaker is `seconds`, if at most `speechSeconds` seconds of speech are clustered. With
- * more speech, the minimum grows with the square root of the speech, because longer recordings have larger clusters of
- * outliers.
+ * The minimum speech of a speaker is `seconds` if at most `speechSeconds` seconds of speech are clustered. With more
+ * speech, the minimum grows with the square root of the speech, because longer recordings have larger clusters of
+ * outliers. With very little speech, cluster.ts lowers the minimum.
  */
 const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
 

@@ -1,6 +1,6 @@
-// The frame embeddings of one recording: for each 40 ms, a vector that represents the voice (see `VoiceReading`). The
-// mean of these vectors in a span helps to find who speaks. The embedding of the span alone is not exact if the span is
-// shorter than about a second.
+// The frame embeddings of one recording: for each 40 ms, a vector that represents the voice (see `VoiceReading`). In a
+// span of less than about a second, the embedding model alone is not exact. The mean frame embedding of the span then
+// helps to find who speaks.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, startOf } from './views.ts'
@@ -15,8 +15,8 @@ const blockSlots = 1500
 
 export class FrameEmbeddings {
   /**
-   * The frame embeddings of the recording, one after the other, in blocks of one minute. There are zeros where no
-   * window of the speech model is. A minute without any window may have no block.
+   * The frame embeddings of the recording, one after the other, in blocks of one minute. Outside all windows of the
+   * speech model, the values are 0. A minute without any window may have no block.
    */
   private readonly blocks: Int8Array[] = []
   /** The number of values in a frame embedding. It is 0 until the first frame embedding is added. */
