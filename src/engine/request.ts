@@ -24,10 +24,7 @@ export type TranscribeChoices = {
   translate?: boolean
 }
 
-/**
- * The choices that decide which engine can do a job: not every model supports every language, translation and
- * diarization.
- */
+/** The choices that decide which engine can do a job. An engine may lack a language, translation or diarization. */
 export type Needs = Pick<TranscribeChoices, 'language' | 'diarize' | 'translate'>
 
 export type TranscribeInput = TranscribeChoices & {

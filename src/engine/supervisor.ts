@@ -16,7 +16,7 @@ import type { EngineSettings } from './worker.ts'
 import { type PoolOptions, WorkerPool } from './worker-pool.ts'
 
 /**
- * The options of the supervisor. Most of these options are for tests. The service sets `onCrash`, and `steno worker`
+ * The options of the supervisor. Most of these options are for tests. The server sets `onCrash`, and `steno worker`
  * sets `prepare`.
  */
 export type SupervisorOptions = PoolOptions & { retryMs?: number; prepare?: typeof prepareModel }
