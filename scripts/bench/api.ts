@@ -27,8 +27,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The ids of the jobs that the measured requests read: `read` for completed jobs, `failed` for failed jobs. These jobs
- * come from the whole range of creation times.
+ * The ids of the jobs that the measured requests read: `read` for completed jobs, `failed` for failed jobs. The jobs
+ * are evenly spread over all stored jobs.
  */
 type Stored = { read: string[]; failed: string[] }
 
@@ -80,8 +80,8 @@ function spread(ids: string[]): string[] {
 }
 
 /**
- * Measures steno (`server`) and a minimal Elysia server (`hello`) alternately. If the machine becomes slower, both
- * measurements are thus affected.
+ * Measures steno (`server`) and a minimal Elysia server (`hello`) alternately. A slowdown of the machine thus affects
+ * both measurements.
  */
 async function sideBySide(server: Ready, hello: Ready, requests: string[]) {
   const ours: Measured[] = []

@@ -1,5 +1,5 @@
 // Measures the time from the start of the built program to the transcript of a clip of ten seconds. The first start
-// also unpacks the libraries and models in the program.
+// also unpacks the libraries and models that the program contains.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

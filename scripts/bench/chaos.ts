@@ -27,15 +27,15 @@ const callersCount = 4
 const depositCents = 10_000_000
 const hourMs = 3_600_000
 /**
- * The timeout of the states `created`, `downloading` and `processing`, in seconds. The timeout is shorter than
- * `suspendMs`: a server that counts the suspended time would fail jobs by timeout.
+ * The timeout of the states `created`, `downloading` and `processing`, in seconds. It is shorter than a suspension
+ * (`suspendMs`). If the server counted the time of a suspension, jobs would time out.
  */
 const timeoutSeconds = 6
 const suspendMs = 8000
 const faultMs = 1500
 /**
- * The longest wait, in milliseconds, after the last fault until the callers have stopped. The wait for the end of all
- * jobs and webhooks has the same limit.
+ * After the last fault, the benchmark waits at most this many milliseconds for the callers to stop. The wait for the
+ * end of all jobs and webhooks has the same limit.
  */
 const endsWithinMs = 90_000
 

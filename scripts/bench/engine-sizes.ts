@@ -1,6 +1,6 @@
-// Measures the cost of one window (at most 30 s of sound) in Whisper models of real sizes. The weights are random. Also
-// measures the time inside ONNX Runtime, the npm package onnxruntime-node, and diarization. STENO_BENCH_SIZES: the
-// model sizes, such as `tiny,base`.
+// Measures the cost of one window (at most 30 s of sound) in Whisper models of real sizes. The weights are random.
+// Three more measurements: the decoder's CPU time inside ONNX Runtime, the decoder with the npm package
+// onnxruntime-node, and diarization. STENO_BENCH_SIZES: the model sizes, such as `tiny,base`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

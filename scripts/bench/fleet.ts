@@ -31,7 +31,8 @@ const speed = Number(process.env.STENO_BENCH_SPEED ?? 400)
 const accounts = 100
 const workersPerProcess = 100
 /**
- * Each time this share of the jobs has ended, except at the end, a process with workers is killed and started again.
+ * Each time this share of the jobs has ended, a process with workers is killed and started again. After the last job,
+ * no process is killed.
  */
 const killEveryShare = 0.2
 const faultShare = 0.01

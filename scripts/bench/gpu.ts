@@ -102,7 +102,7 @@ function openRandom(runtime: Runtime, dimensions: Dimensions): Opened {
 function measureBatch({ network, facts }: Opened, rows: number): Times {
   const picture = Float32Array.from({ length: facts.mels * 2 * frames }, (_, at) => Math.sin(at / 7))
   const window = network.encoder.encode({ picture })
-  // The first batch allocates the caches, and CUDA records the operations of its steps.
+  // The first batch is not measured: it allocates the caches, and CUDA records the operations of its steps.
   decode(network, facts, { window, rows, steps: 4 })
   const encoderMs = meanMs(encodedWindows, () => network.encoder.encode({ picture }).close())
   const { startMs, stepMs } = decode(network, facts, { window, rows, steps: tokensPerWindow })

@@ -1,10 +1,11 @@
 // Measures the recognition of known voices. A voice print is a vector that stands for a voice. Two voice prints count
-// as one person if their similarity reaches a threshold. A missed pair is from one reader and does not count as one
-// person. A wrong pair is from two readers and counts as one person. The table shows the shares of missed and wrong
-// pairs for each threshold.
+// as one person if their similarity reaches a threshold. A missed pair is a pair from one reader that does not count as
+// one person. A wrong pair is a pair from two readers that counts as one person. The table shows the shares of missed
+// and wrong pairs for each threshold.
 //
 // The readers are five people in LibriSpeech test-other in ../shared. The built-in voice encoder was not trained on
-// their recordings. In the rows `chosen on three readers`, the remaining two readers test the threshold.
+// their recordings. In the rows `chosen on three readers`, three readers determine the threshold, and the other two
+// test it.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
@@ -57,15 +58,15 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
-/** The largest allowed share of accepted pairs among the pairs of voice prints from two different people. */
+/** The limit for wrong pairs: at most this share of the pairs from two people may be accepted. */
 const wrongMax = 0.001
 
 /**
  * Chooses a threshold on three of the five people and tests it on the remaining two, for each choice of three.
  *
- * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is from one person and is
- * not accepted. A wrong pair is from two people and is accepted. The chosen threshold is the lowest with at most the
- * share `wrongMax` of wrong pairs.
+ * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is a pair from one person
+ * that is not accepted. A wrong pair is a pair from two people that is accepted. The chosen threshold is the lowest
+ * with at most the share `wrongMax` of wrong pairs.
  *
  * Returns the number of tested pairs, the shares of missed and wrong pairs, and the range of thresholds.
  */
@@ -94,8 +95,8 @@ function heldOut(draws: readonly Draw[]): string[] {
 }
 
 /**
- * Returns the similarities of pairs of voice prints. A draw has two voice prints of one person, and `same` has this
- * pair for each draw. `different` has all pairs from two people.
+ * Returns the similarities of pairs of voice prints. `same` has one pair for each draw: `print` and `test` of this
+ * draw, which are from one person. `different` has each pair of a `print` and a `test` from two people.
  */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []
@@ -109,7 +110,8 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
 
 /**
  * Returns the numbers of pairs, the shares of missed and wrong pairs at each threshold, and the equal error rate. A
- * missed pair is from one person and below the threshold. A wrong pair is from two people and not below it.
+ * missed pair is a pair from one person with a similarity below the threshold. A wrong pair is a pair from two people
+ * with a similarity at or above the threshold.
  */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)

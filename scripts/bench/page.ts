@@ -14,7 +14,7 @@ const sizes = [10_000, 30_000, 100_000]
 const runs = 5
 const words = 300
 
-/** A script for the page. It stores the time at which the text is drawn in the attribute `data-usable`. */
+/** A script for the page. When the text is drawn, the script stores the time in the attribute `data-usable`. */
 const noteUsable = `new MutationObserver((_, observer) => {
   if (!document.querySelector('.turn')) return
   observer.disconnect()

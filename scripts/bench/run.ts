@@ -23,7 +23,7 @@ const files = [...new Bun.Glob('*.ts').scanSync(import.meta.dir)].filter(file =>
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${formatSize(totalmem())}, Bun ${Bun.version}`
 console.log(`${machine}\n`)
 
-/** The tables by the names of the benchmarks, and the same tables by the names of their files. */
+/** The tables: `results` by the names of the benchmarks, `resultsOfFiles` by the names of their files. */
 const results: Tables = {}
 const resultsOfFiles: Tables = {}
 for (const file of files) {

@@ -1,7 +1,7 @@
-// Uploads a file to a signed address (an upload URL that needs no API key). Then uploads four files of a tenth of its
-// size at once. Then sends the first file as a resumable upload, and in a form to the OpenAI-compatible endpoint.
-// Measures the speed, the CPU time and the memory growth of the server. STENO_BENCH_MEGABYTES is the size of the first
-// file. The file is smaller if the disk has too little space.
+// Uploads a file to a signed address (an upload URL that needs no API key). Then uploads four smaller files
+// simultaneously, each a tenth of the size. Then sends the first file as a resumable upload, and in a form to the
+// OpenAI-compatible endpoint. Measures the speed, the CPU time and the memory growth of the server.
+// STENO_BENCH_MEGABYTES is the size of the first file. The file is smaller if the disk has too little space.
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'

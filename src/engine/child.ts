@@ -17,8 +17,8 @@ import type { Order } from './protocol.ts'
 import { send } from './reports.ts'
 
 export async function engine(): Promise<void> {
-  // A larger number is a lower priority. Only root may raise a priority, so a process that has a lower priority than
-  // `engineNice` keeps this priority.
+  // A larger number is a lower priority. Only root may raise a priority, so a process with a lower priority than
+  // `engineNice` keeps its own.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
   process.on('uncaughtException', endByFault)

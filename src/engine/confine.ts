@@ -9,8 +9,9 @@ import { devicesFor } from './devices.ts'
 
 /**
  * Matches the entries of the data folder that the engine must not read: the secret key, the lock file, the folder with
- * sent mail, and each database. A database may also be a backup, or have a name such as `replaced-1.db`. The pattern
- * must not match a compact copy whose hash begins with `db`, or a draft whose UUID begins with `db`.
+ * sent mail, and each database. A database may also be a backup, or have a name such as `replaced-1.db`. A compact copy
+ * (the 8-bit copy of a model) has a hash in its name, and a draft has a UUID. The pattern must not match these names if
+ * the hash or the UUID begins with `db`.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']

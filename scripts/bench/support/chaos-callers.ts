@@ -1,5 +1,5 @@
-// Callers that submit and cancel jobs while faults happen on the server. A caller usually repeats a request whose
-// status is in `passing`.
+// Callers that submit and cancel jobs while faults happen on the server. A caller repeats a request if the fault is
+// temporary: see `passing`.
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'

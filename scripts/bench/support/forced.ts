@@ -1,6 +1,6 @@
 // A child process of the benchmarks: decodes a fixed number of tokens for each window of 30 s, and prints their number.
-// With random weights, the decoder repeats tokens, and the engine would reject this as a loop. The script therefore
-// runs the steps of the engine itself, and replaces each chosen token by a given token.
+// With random weights, the decoder repeats tokens, and the engine would reject such a text. The script therefore runs
+// the steps of the engine without its checks, and replaces each chosen token by a predetermined token.
 
 import { windowFrames, windowSamples } from '../../../src/engine/audio.ts'
 import { wordTimes } from '../../../src/engine/hear/align.ts'

@@ -92,8 +92,8 @@ const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
 
 /**
  * Returns the number of kernels of an operation, according to the source code of ONNX Runtime's CUDA provider.
- * `Attention` starts four kernels: two clear buffers, one computes parts of the result, and one joins the parts. If the
- * lengths of the rows in a cache are given, a fifth kernel converts them.
+ * `Attention` starts four kernels: two clear buffers, one computes parts of the result, and one joins the parts. With
+ * the input `lengths` (the number of cached tokens in each row), a fifth kernel converts these numbers.
  */
 function kernelsOf({ kind, inputs }: Operation): number {
   if (withoutKernel.has(kind)) return 0

@@ -93,9 +93,9 @@ function clock() {
 }
 
 /**
- * Measures the time of all runs of the encoder and the decoder. In published weights, only the encoder has the first
- * input `input_features`, and only the decoder has `input_ids`. For a model in the compact form (8-bit weights of
- * steno), both times are 0.
+ * Measures the time of all runs of the encoder and the decoder. With published weights, the name of the first input
+ * shows which network runs: `input_features` for the encoder, `input_ids` for the decoder. For a model in the compact
+ * form (8-bit weights of steno), both times are 0.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

@@ -33,9 +33,9 @@ export async function measure(
 }
 
 /**
- * Returns the resident memory of a process and its descendants, in bytes. An ended process counts as 0. A process also
- * counts as 0 if its command line equals `parent`, that of its parent process: it was just forked, and its memory is
- * that of the parent.
+ * Returns the resident memory of a process and its descendants, in bytes. An ended process counts as 0. `parent` is the
+ * command line of the parent process. A process with the same command line also counts as 0: it was just forked and
+ * shares the memory of its parent.
  */
 function treeBytes(pid: number, parent = ''): number {
   try {

@@ -1,6 +1,6 @@
 // Reads a real meeting: the example data of the repository BUTSpeechFIT/VBx. The data are x-vectors (voice embeddings),
 // a PLDA model (probabilistic linear discriminant analysis), and the reference (who speaks when). Each x-vector covers
-// 1.44 s of sound, and one begins every 0.24 s.
+// 1.44 s of sound, and a new one begins every 0.24 s.
 
 import { join } from 'node:path'
 import { Plda } from '../../../src/engine/who/plda.ts'

@@ -119,7 +119,7 @@ export function shapesOf({
   return shapes
 }
 
-/** Returns random weights that are small enough for results in 16-bit floats. */
+/** Returns random weights. They are so small that the results do not overflow 16-bit floats. */
 export function randomFloats(dimensions: Dimensions): FloatWeights {
   // The weights of layer norms are 1. All other weights share one array of random numbers: new numbers for each weight
   // would take minutes.

@@ -1,5 +1,5 @@
-// A server whose engine never ends a job. The engine sends a long transcript at once, and then single utterances at
-// regular intervals. The text of a single utterance begins with the time of its sending.
+// A server whose engine never ends a job. The engine first sends many utterances together, and then single utterances
+// at regular intervals. The text of a single utterance begins with the time of its sending.
 
 import { readConfig } from '../../../src/config.ts'
 import { startService } from '../../../src/service.ts'

@@ -1,5 +1,5 @@
-// Passes the voice readings of the built-in speech model to the diarization: how many voices speak in each moment, and
-// vectors of these voices. No text is decoded.
+// Passes the voice readings of the built-in speech model to the diarization. A voice reading says how many voices speak
+// at each moment, and has vectors of these voices. No text is decoded.
 
 import { withEncoded } from '../../../src/engine/hear/decode-windows.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'

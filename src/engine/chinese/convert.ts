@@ -43,8 +43,8 @@ type Part = { script: Script | null; text: readonly SpokenCharacter[] }
 
 /**
  * Divides a text into parts of one script each: simplified or traditional. Characters that both scripts use may lie
- * between two parts. The boundary of the parts is then at the longest pause beside these characters, because the script
- * seldom changes within a sentence.
+ * between two parts. The boundary of the parts is then at the longest pause before, between or after these characters,
+ * because the script seldom changes within a sentence.
  */
 function partsOf(text: readonly SpokenCharacter[]): Part[] {
   const parts: Part[] = []
@@ -75,7 +75,7 @@ function longestPause(text: readonly SpokenCharacter[], from: number, to: number
 
 /**
  * The shortest pause at which a phrase ends, in samples. With CTC models, shorter pauses occur inside phrases, because
- * a character lasts only for its clearest frames.
+ * frames without a token can lie between two characters.
  */
 const phrasePause = 0.3 * sampleRate
 
@@ -110,7 +110,7 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
  * For example, the single character `发` becomes `發`, but the phrase `头发` becomes `頭髮`. So `头发现` is divided into `头` and
  * `发现`, which has no exception.
  *
- * For each index, the result is the length of the first piece of the characters from this index to the end.
+ * Returns a length for each index: that of the first piece if only the characters from this index on are divided.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
   // The cost of a division is `pieceCost` for each piece, and 1 for each exception. `pieceCost` is more than the cost
@@ -135,9 +135,7 @@ function firstPieces(characters: readonly string[], { entries, longest }: Dictio
   return lengths
 }
 
-/**
- * Returns the number of characters in a phrase whose replacement differs from their replacement as single characters.
- */
+/** Counts the exceptions in a phrase: characters with a different replacement as single characters. */
 function exceptions(phrase: string, replacement: string, entries: ReadonlyMap<string, string>): number {
   const replaced = [...replacement]
   return [...phrase].filter((character, at) => (entries.get(character) ?? character) !== replaced[at]).length

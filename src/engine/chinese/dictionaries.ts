@@ -1,5 +1,5 @@
-// The dictionaries of OpenCC that convert between simplified and traditional Chinese characters. They have 1.1 MB, so
-// this file is imported only when a text is Chinese.
+// The dictionaries of OpenCC that convert between simplified and traditional Chinese characters. Their size is 1.1 MB,
+// so this file is imported only when a text is Chinese.
 
 import simplifiedCharacters from 'opencc-js/dict/STCharacters'
 import simplifiedPhrases from 'opencc-js/dict/STPhrases'
