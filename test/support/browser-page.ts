@@ -29,7 +29,8 @@ async function findRunningBrowser(): Promise<Browser> {
 
 /**
  * Lets the tests of the calling file use a browser. The tests share one browser context, which saves a third of a short
- * test's CPU time. A test with options, another service or a second visit gets another context.
+ * test's CPU time. A visit with options, a visit to another service, or a second visit in the same test uses another
+ * context.
  */
 export function useBrowser() {
   let browser: Browser | null = null
@@ -72,7 +73,9 @@ export function useBrowser() {
   }
 
   return {
-    /** Opens an empty page, which is closed at the end of the test. Relative addresses belong to the service. */
+    /**
+     * Opens an empty page, which is closed at the end of the test. A relative address starts at the service's address.
+     */
     async open({ url }: Pick<TestService, 'url'>, options?: BrowserContextOptions): Promise<Visit> {
       const room = options ? null : await findRoom(url)
       const { context, faults } = room ?? (await newContext({ baseURL: url, ...options }))

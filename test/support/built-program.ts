@@ -1,4 +1,4 @@
-// Returns the path of the built program, which STENO_TEST_PROGRAM may name. Otherwise, each test process that needs the
+// Returns the path of the built program. If STENO_TEST_PROGRAM names no program, each test process that needs the
 // program builds it once.
 
 import { copyFileSync, linkSync } from 'node:fs'
@@ -16,7 +16,7 @@ export function builtProgram(): string {
 
 /**
  * Makes the built program available at `to`, where a test may replace or delete it. `to` is a hard link, because a copy
- * has 230 MB. On another file system, `to` is a copy.
+ * would take 230 MB. On another file system, `to` is a copy.
  */
 export function placeProgram(to: string): void {
   try {

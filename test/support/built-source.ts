@@ -1,5 +1,6 @@
-// Compiles the source code into an executable with bytecode, for tests that start steno processes. It starts with less
-// than half the CPU time of `bun src/main.ts`. It uses the libraries, the models and the web app of the checkout.
+// Compiles the source code into an executable with bytecode, for tests that start steno processes. The executable
+// starts with less than half the CPU time of `bun src/main.ts`. It uses the libraries, the models and the web app of
+// the checkout.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'

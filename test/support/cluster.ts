@@ -204,8 +204,8 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
 }
 
 /**
- * Returns true if every open job has a claim left, even after the next fault. A job fails after four claims without a
- * result. A fault can also end a claim that a worker is just sending.
+ * Returns true if every open job has at least two claims left. A job fails after four claims without a result. The
+ * next fault can end a claim that a worker is just sending.
  */
 function mayLoseClaims(db: Db): boolean {
   const attempts = limits.workerAttemptsMax - 1

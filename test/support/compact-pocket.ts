@@ -17,7 +17,7 @@ const hourMs = 60 * 60 * 1000
 
 /**
  * Returns a folder with the compact form of the pocket model. Tests must not change its files. Writing the folder takes
- * half a second of CPU time, so it is kept until the model or the code changes.
+ * half a second of CPU time, so the folder is kept until the model or the code changes.
  */
 export async function compactPocket(pocket: string): Promise<string> {
   const key = keyOf(pocket)

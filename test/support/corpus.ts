@@ -236,12 +236,12 @@ function bodyRequests(
 ): CorpusRequest[] {
   const { headers } = request({})
   const properties = Object.entries(body.properties ?? {})
-  // Each value is sent together with values of all other properties. `true`, the values in `values` and the bounds are
-  // also sent alone.
+  // Bodies with only one property.
   const alone = properties.flatMap(([name, schema]) =>
     [true, ...(values[name] ?? []), ...boundsOf(schema)].map(value => ({ [name]: value })),
   )
   const whole = Object.fromEntries(properties.map(([name]) => [name, values[name]?.at(-1) ?? null]))
+  // Bodies with all properties. In each body, one property has a tested value.
   const together = properties.flatMap(([name, schema]) =>
     [...new Set([...oddValues, ...(values[name] ?? []), ...boundsOf(schema)])].map(value => ({
       ...whole,
@@ -277,8 +277,8 @@ function queriesOf({ parameters = [] }: Operation): string[] {
 }
 
 /**
- * Returns wrong or unusual times or numbers for a query parameter of this type. Returns none for a plain text, because
- * `oddTexts` is used for all parameters.
+ * Returns wrong or unusual times or numbers for a query parameter of this type. Returns none for a parameter of plain
+ * text, because every parameter also gets the values of `oddTexts`.
  */
 function othersFor({ type, format }: Schema): readonly string[] {
   if (format === 'date-time') return oddTimes

@@ -23,7 +23,7 @@ export function countedSessions(): { counted: Runtime; counts: Counts } {
       counts.closed++
     },
   }
-  // The first call for a runtime opens and closes an extra session.
+  // The first call of this function for a runtime opens and closes a session, which is not counted.
   addsBytesExactly(counted)
   counts.opened = 0
   counts.closed = 0

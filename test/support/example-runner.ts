@@ -7,8 +7,8 @@ import { linesOf } from './shell.ts'
 /** Runs a program. Returns what it prints, and its error if it fails. A TypeScript program prints by `console.log`. */
 export type RunExample = (program: string) => Promise<string>
 
-// Both loops read a program as a JSON string in one line, and print its output in the same form. Each program has its
-// own variables. Imported modules stay loaded for the next programs.
+// The loops in Python and in TypeScript read each program as a JSON string in one line, and print its output in the
+// same form. Each program has its own variables. Imported modules stay loaded for the next programs.
 const inPython = `
 import contextlib, io, json, sys, traceback
 

@@ -33,8 +33,8 @@ export function temporaryFolder(): string {
 }
 
 /**
- * Creates a temporary folder that is usually on a disk, for large files. A copy of the built program may be a hard link
- * there.
+ * Creates a temporary folder that is usually on a disk, for large files. A hard link to the built program may work
+ * there, instead of a copy.
  */
 export function temporaryFolderOnDisk(): string {
   return folderIn(tmpdir())

@@ -1,5 +1,5 @@
-// Writes small framewise models for tests, which give tokens for each frame of sound. Each token is a tone with its own
-// frequency, and silence is the blank token.
+// Writes small framewise models for tests, which give tokens for each frame of sound. Each token stands for a tone with
+// its own frequency, and the blank token stands for silence.
 
 import { join } from 'node:path'
 import { Graph } from '../../src/engine/onnx/graph.ts'
@@ -22,7 +22,7 @@ export function tones(sequence: readonly Tone[]): Float32Array {
 
 /**
  * Adds operations to the graph that compute the power of each token's tone in each frame of `length` samples. Token 0
- * has no tone, but a constant. The output has the shape 1 × tokens × frames.
+ * has no tone, so its power is replaced by a constant. The output has the shape 1 × tokens × frames.
  */
 function addPowers(graph: Graph, sound: string, tokens: number, length: number): string {
   const power = (wave: (angle: number) => number) => {

@@ -159,7 +159,7 @@ export async function deafPort(address: string, port: number): Promise<{ stop():
   return { stop }
 }
 
-/** Returns a function that starts a server. Its servers are stopped at the end of each test. */
+/** Returns a function that starts a server. The started servers are stopped at the end of each test. */
 export function hostileServers(): (
   scenes: Record<string, Scene>,
   options?: HostileOptions,

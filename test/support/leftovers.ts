@@ -1,5 +1,5 @@
-// Fails a test file that leaves certain changes in its process, which could fail a later file in this process.
-// `bunfig.toml` loads this file before the test files.
+// Fails a test file that leaves certain changes in its process. Such changes could make a later test file in this
+// process fail. `bunfig.toml` loads this file before the test files.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, jest } from 'bun:test'

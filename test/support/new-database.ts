@@ -11,8 +11,8 @@ let migrated: Uint8Array | null = null
 let services = 0
 
 /**
- * Writes an empty database with all migrations into a data folder without a database, except for the first service of
- * the process. This saves a service 16 ms of CPU time, and the wait for the disk.
+ * Writes an empty database with all migrations into a data folder without a database. This saves a service 16 ms of CPU
+ * time, and the wait for the disk. The first service of the process still applies the migrations itself.
  */
 export function placeDatabase(dataDir: string): void {
   services += 1

@@ -1,5 +1,5 @@
-// A password for accounts of tests, whose hash costs little CPU time. A sign-in costs little too, because Bun reads the
-// cost from the hash.
+// A password for accounts of tests, and a hash of this password that costs little CPU time. A sign-in costs little too,
+// because Bun reads the cost from the hash.
 
 import { afterAll, beforeAll, spyOn } from 'bun:test'
 
@@ -9,9 +9,9 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. If the stored
- * hash has another cost, as for an unknown account, no hash is computed and no password matches. The built program
- * hashes at its own cost.
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. For a stored
+ * hash with another cost, no hash is computed and no password matches. `isPassword` uses such a stored hash for an
+ * unknown account. The built program hashes at its own cost.
  */
 export function hashAtLowCost(): void {
   const { hash, verify } = Bun.password

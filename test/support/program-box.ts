@@ -5,8 +5,8 @@ import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, mkdirSync } f
 import { dirname, join } from 'node:path'
 
 const isRoot = process.getuid?.() === 0
-// `unshare` makes namespaces, in which root can become another user. Any other user, or a root that may not make them,
-// becomes root of the namespaces and stays root.
+// `unshare -nm` makes namespaces in which root can become another user. Where it does not work, the process becomes
+// root of the namespaces by `-r`, and stays root.
 const unshare = ['unshare', isRoot && works(['unshare', '-nm', 'true']) ? '-nm' : '-rnm']
 
 /** False if this machine does not allow the sandbox. */

@@ -112,8 +112,8 @@ let shared: Map<string, Shared> | null = null
  * Lets all tests of a file with the same settings share a service, by default without rate limits. Each test makes its
  * own accounts. A start costs 40 ms of CPU time in the test process, and a quarter of a second for the built program.
  *
- * A test declared with `steered` always has its own service. A test that stops its service must pass `alone` to
- * `startTestService`. So must a test of something that all accounts have in common.
+ * A test declared with `steered` always has its own service. A test must pass `alone` to `startTestService` if it stops
+ * its service, or checks something that all accounts share.
  */
 export function shareServices(): void {
   const services = new Map<string, Shared>()

@@ -50,11 +50,11 @@ export async function simulate(seed: number): Promise<string[]> {
 }
 
 type Operation = { resolve: () => void; reject: (reason: unknown) => void }
-/** The parts of the service that live from one start to the next. */
+/** The parts of the service that each start creates anew. */
 type Life = { db: Db; runner: Runner; webhooks: WebhookSender }
 /**
- * The database content that survives a simulated power cut: the database file of the start, and the first `logBytes`
- * bytes of the write-ahead log. `number` is the number of the flush that saved this content.
+ * The database content that survives a simulated power cut: the database file with which the simulation started, and
+ * the first `logBytes` bytes of the write-ahead log. `number` is the number of the flush that saved this content.
  */
 type Durable = { number: number; logBytes: number }
 type Caller = { accountId: string; keyId: string }
@@ -142,8 +142,8 @@ class World {
       this.#step()
       await drained()
     }
-    // The simulator causes no more faults, so all jobs and webhooks must end. A restart would continue a job that the
-    // service has forgotten, so half of the simulations end without one.
+    // The simulator causes no more faults, so all jobs and webhooks must end. Only half of the simulations restart the
+    // service here, because a restart would continue a job that the service has forgotten.
     this.#isQuiet = true
     this.#unlock()
     if (this.#random.below(2) === 0) this.#restart('kill')
@@ -267,7 +267,7 @@ class World {
 
   /**
    * Simulates a flush of the database. The data in the write-ahead log at the start of the flush then survives a power
-   * cut. Flushes may end in another order than they start, so only a later flush replaces `#durable`.
+   * cut. Flushes may end in another order than they start, so only a flush that started later replaces `#durable`.
    */
   async #flush(): Promise<void> {
     const flushed = { number: ++this.#flushes, logBytes: this.#logBytes() }

@@ -139,9 +139,9 @@ function tones(): Sampler {
 const roots = [0, 5, 7, 9, 2, 7]
 
 /**
- * A note that fades. `sine` and `cosine` belong to the phase of the next sample, and `step` to the phase's growth per
- * sample. Each sample is computed from the previous one, because `Math.sin` and `Math.exp` would take seven times as
- * long.
+ * A note that fades. `sine` and `cosine` are those of the next sample's phase. `step` has the sine and cosine of the
+ * phase's growth per sample. Each sample is computed from the previous one, because `Math.sin` and `Math.exp` would
+ * take seven times as long.
  */
 type Note = {
   from: number

@@ -21,7 +21,10 @@ const german = { language: 'de' }
 const both = ['en', 'de']
 const claim = { protocol, session: 'x', job: 'job', sequence: 1 }
 
-/** Starts a server with a worker lease of an hour. Its own engine knows only English, and does one job at a time. */
+/**
+ * Starts a server with a worker lease of an hour. The server's own engine knows only English, and does one job at a
+ * time.
+ */
 async function start(settings: Record<string, string> = {}, dataDir?: string) {
   const sides = { STENO_WORKERS: '1', STENO_WORKER_LEASE: '1h', ...settings }
   const own = { ...steeredEngine(), languages: () => ['en'] }
@@ -178,7 +181,8 @@ natsTest('a job that the only worker of its pool has broken off goes to another 
   const claimed = await ask('claim', { ...claim, delivery: 1 })
   if (claimed.kind !== 'yours') throw new Error(claimed.kind)
   const held = { session: 'x', job: 'job', fence, token: claimed.token }
-  // The engine of the worker crashes, but the worker stays ready. Its pool therefore keeps a ready worker.
+  // The engine of the worker crashes, but the worker stays ready. Its pool (workers with the same models and languages)
+  // therefore still has a ready worker.
   const failure = { code: 'PROCESSING_ERROR', message: jobErrors.PROCESSING_ERROR }
   expect(await ask('result', { ...held, failure })).toEqual({ kind: 'again' })
   expect(await ask('claim', { ...claim, delivery: 2 })).toMatchObject({ kind: 'later' })

@@ -212,7 +212,7 @@ natsTest(
     for (const { reject } of [one, two]) reject(new Error('the disk is full'))
     engine.finish(good)
     const worker = async () => (await service.fetch('/v1/ready')).body.workers.list[0]
-    // The worker has a speed after its first completed job.
+    // The speed of a worker is null until its first completed job.
     await until(async () => {
       const { speed, jobs } = await worker()
       return speed !== null && jobs === 0

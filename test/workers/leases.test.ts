@@ -294,7 +294,10 @@ function handOver(hasOther = () => false) {
   return { handOvers, entry }
 }
 
-/** Returns the delays with which a worker gives a message back after this answer to its claim. */
+/**
+ * Returns the delays, in milliseconds, with which a worker gives the message of a job back to JetStream after this
+ * answer to its claim.
+ */
 async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
   const delays: number[] = []
   await assign({ ask: async () => answer }, limits.workerHelloMs, { giveBack: ms => delays.push(ms) }).done

@@ -257,8 +257,8 @@ natsTest(
     engine.finish(task)
     const finishedAt = performance.now()
     await ended
-    // After the end of its work, the worker waits for the server for two worker leases of 1 s. The earlier time without
-    // NATS does not count.
+    // After the end of its work, the worker waits two worker leases (2 s) for the server. The earlier time without NATS
+    // does not count.
     expect(performance.now() - finishedAt).toBeGreaterThan(2000)
     // The server runs in this process too, so other warnings may come from the server.
     expect(warn.mock.calls).toContainEqual([

@@ -276,7 +276,7 @@ natsTest('a sweep removes the queues of a pool without present or remembered wor
   await until(async () => (await queues()).length === 4)
   later(hour + 1)
   fleet.sweep()
-  // The server remembers the last ready state of each worker name for a day.
+  // For a day, the server remembers each worker name, with its last pool only.
   await until(async () => (await queues()).length === 2)
   expect(await queues()).toEqual([again, first])
   later(24 * hour)
