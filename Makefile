@@ -49,9 +49,13 @@ OWN_TARGETS := 'test/web/**' 'test/engine/**' 'test/media/**' 'test/workers/**'
 # time, so one process runs them from the start to the end. The tests of the engine and of media need the most CPU time.
 # They begin when the tests of the web app have ended, so that the cores are busy until the end. Without this order, the
 # cores are idle for an eighth of the time.
+#
+# `cat` gives each of the two calls a pipe of its own. A program may make its standard output non-blocking, as the
+# unpacking of the browser does. If make had the same output, make would fail with "write error" when the pipe is full.
+test: SHELL := bash
 test: install
-	$(MAKE) -j2 check build source
-	$(MAKE) -j4 --output-sync test-web-then-engine test-workers test-source test-program
+	set -o pipefail; $(MAKE) -j2 check build source 2>&1 | cat
+	set -o pipefail; $(MAKE) -j4 --output-sync test-web-then-engine test-workers test-source test-program 2>&1 | cat
 
 # The tests of the web app and of the workers wait for most of their time. So they have the highest priority, and the
 # other tests use the time in which they wait. The tests of the web app run in two processes only, because each process
@@ -71,8 +75,8 @@ test-workers:
 	$(RUN_TESTS) test/workers
 
 # The other tests of the source. With `+`, make shows this output at once, and the output of the other tests when they
-# have ended. `cat` gives the tests a pipe of their own. A test may make its standard output non-blocking. If make had
-# the same output, make would fail with "write error" when this pipe is full.
+# have ended. `cat` gives the tests a pipe of their own, as in `test`.
+#
 # BUN_JSC_useFTLJIT=0 turns off the last optimising compiler of JavaScript. These tests run each piece of code for a
 # short time, and need 4 % less CPU time without it. Like MIMALLOC_PURGE_DELAY, it is not set for the started programs.
 test-source: SHELL := bash
