@@ -4,7 +4,7 @@ import type { Db } from '../db/db.ts'
 import { openBeside } from '../db/open-beside.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
-/** Opens the database of the data folder that the flags name, calls `work` with it, and then closes it. */
+/** Opens the database of the configured data folder, calls `work` with it, and then closes it. */
 export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
   const { dataDir } = dataConfig(flags)
   const db = openBeside(dataDir, { synchronous: 'full' })

@@ -27,7 +27,7 @@ export class UtterancesSoFar {
   }
 
   /**
-   * Called at the end of the recording. Returns the last utterance in a list, or an empty list if there are no more
+   * Called at the end of the recording. Returns a list with the last utterance. The list is empty if there are no more
    * words. `samples` is the length of the recording.
    */
   end(language: string, samples: number): Utterance[] {

@@ -113,7 +113,7 @@ test('a job for which the engine has no room is overtaken, and the accounts stil
   for (const id of [...german, english, ...others]) steps.pending(id)
   const started = (language: string) =>
     startNextJob(db, needs => needs.diarize === false && needs.language === language)?.id
-  // `other` has never had a turn, so its job comes first.
+  // No job of the account `other` has been started yet, so its job comes first.
   expect(started('en')).toBe(others[1])
   expect(started('en')).toBe(english)
   expect(started('en')).toBeUndefined()

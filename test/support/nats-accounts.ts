@@ -9,8 +9,8 @@ type KeyPair = ReturnType<typeof nkeys.createUser>
 export type Rights = { publish: string[]; subscribe: string[] }
 
 /**
- * Creates a NATS account. Returns its settings for nats-server. `writeCredentials` creates a user of this account and
- * writes the user's credentials to a file.
+ * Creates a NATS account, with the operator and the system account that nats-server needs. Returns their settings.
+ * `writeCredentials` creates a user of this account and writes the user's credentials to a file.
  */
 export function makeAccounts(): {
   settings: string

@@ -15,7 +15,10 @@ export const conversation = join(clips ?? '', 'en-two-voices.flac')
 
 export type Home = { url: string; key: string; folder: string; close(): Promise<number> }
 
-/** Starts the server for the commands of all documents. `close` stops the server and returns its exit code. */
+/**
+ * Starts the server that the commands in the project's Markdown documents use. `close` stops the server and returns its
+ * exit code.
+ */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
   // The server unpacks its embedded files into `data`. The commands unpack theirs into `cache`.

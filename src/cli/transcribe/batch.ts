@@ -240,7 +240,7 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 
 /**
  * Calls `end` for each source of the group. Continues after Interrupted, because the next source may have text to
- * write. If there was an Interrupted, finally throws one that says where the text of each source is. Throws any other
+ * write. If there was an Interrupted, finally throws one that says where the texts are that were kept. Throws any other
  * error at once.
  */
 async function forAll(

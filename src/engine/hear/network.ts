@@ -60,7 +60,7 @@ export type Batch = {
   /**
    * Returns the scores of the whole vocabulary for the token that follows the token `position` of row `row` (one
    * window). `position` is an index into the tokens that the last call of `begin` or `step` added. The default is the
-   * last of these tokens. For a prompt, a decoder may compute only the scores at its start token and at its last token.
+   * last of these tokens. After a prompt, only Whisper's start token and the last token of the prompt may have scores.
    */
   logits(row: number, position?: number): Float32Array
   /**

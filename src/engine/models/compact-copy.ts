@@ -1,6 +1,6 @@
 // Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
-// of the float weights, because the copy needs less time and memory. The published 8-bit files omit words from the
-// transcripts, but the copy does not.
+// of the float weights, because the copy needs less time and memory. With the 8-bit weights that are published for
+// these models, transcripts lack words. With the copy, they do not.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'

@@ -5,7 +5,7 @@
 import type { Layers } from './layers.ts'
 
 /**
- * The settings of steno's own operations in the encoder. These operations always compute the attention of the encoder.
+ * The settings of steno's own operations in the encoder. They compute its attention, whatever the settings are.
  */
 export type Own = {
   /** The number of threads for a matrix product of the encoder. Null if ONNX Runtime computes these products. */

@@ -32,7 +32,7 @@ type Part = LabelledPiece & { similarities: number[]; mean: Float32Array }
 /**
  * Returns the pieces with their speakers. The speaker of a piece is the one with the most similar centroid (mean
  * embedding), or -1 if the piece has no embedding. With frame embeddings and at least two speakers, the result has
- * parts of pieces. Each part has its own speaker, who counts as sure.
+ * parts of pieces. Each part has its own speaker, and `isSure` is true.
  */
 export function speakersOfPieces(
   pieces: readonly EmbeddedPiece[],

@@ -44,7 +44,7 @@ export function useSearch(studio: Studio) {
     tellReplaced(edits, step, which.length)
   }
 
-  // Changed places do not scroll the page, because the person may be typing elsewhere in the text.
+  // If the found places change, the page does not scroll: the person may be typing elsewhere in the text.
   useEffect(() => {
     view?.light('found', places.value)
     view?.light('current', places.value.slice(at.value, at.value + 1))
