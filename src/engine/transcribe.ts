@@ -68,19 +68,23 @@ export async function transcribe(
     onSamples: hearing.onSamples,
   })
   try {
-    for await (const windows of blocks) {
+    for await (const block of blocks) {
       if (chosen === null) {
-        language = await detectWith(models, windows, recording)
+        language = await detectWith(models, block, recording)
         chosen = modelFor(usable, language)
         const detector = started
         started = chosen.start(input)
         detector.end?.()
       }
-      const recognised = await started.hear(windows, { recording, language, translate, listener: hearing })
-      language = recognised.language
-      const unified = await script.unify(recognised.texts, languageOfText())
-      texts.push(...unified)
-      listener.onUtterances?.(soFar.add(unified, languageOfText()), languageOfText())
+      // The chosen model may take fewer windows than the first one, for which the blocks are made.
+      for (let at = 0; at < block.length; at += started.rows) {
+        const windows = block.slice(at, at + started.rows)
+        const recognised = await started.hear(windows, { recording, language, translate, listener: hearing })
+        language = recognised.language
+        const unified = await script.unify(recognised.texts, languageOfText())
+        texts.push(...unified)
+        listener.onUtterances?.(soFar.add(unified, languageOfText()), languageOfText())
+      }
     }
   } finally {
     started.end?.()

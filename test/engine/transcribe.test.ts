@@ -493,6 +493,28 @@ test.skipIf(missing).each([
 })
 
 test.skipIf(missing)(
+  `a model never gets more windows than it takes, also after detection${skipped}`,
+  async () => {
+    const doctor = await read(sound(await truthOf('doctor')))
+    const [first, zulu] = [speaking('first', ['en']), speaking('zulu', ['zu'])]
+    const several = { ...models, speech: [first, zulu] as const, detector: speaking('detector', [], 'zu') }
+    first.start = () => ({ rows: 16, warning: null, hear: () => Promise.reject(new Error('not chosen')) })
+    const counts: number[] = []
+    const { start } = zulu
+    zulu.start = context => {
+      const { hear, ...started } = start(context)
+      const counted: typeof hear = (windows, options) => {
+        counts.push(windows.length)
+        return hear(windows, options)
+      }
+      return { ...started, hear: counted }
+    }
+    await hear(all(withPause(doctor, doctor)), { language: null }, () => {}, several)
+    expect(counts).toEqual([1, 1])
+  },
+)
+
+test.skipIf(missing)(
   `a Chinese transcript and its live utterances are in the script of the first texts${skipped}`,
   async () => {
     const doctor = await read(sound(await truthOf('doctor')))
