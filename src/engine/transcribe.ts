@@ -47,16 +47,7 @@ export async function transcribe(
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
   const warned: WarnedSpans = { 'text doubtful': [], 'speech without text': [] }
-  const hearing: Listener = {
-    onSamples: samples => listener.onSamples(samples),
-    onWarning(kind, span) {
-      warned[kind].push(span)
-      listener.onWarning(kind, span)
-    },
-    onVoiceReading: diarization?.usesVoiceReadings
-      ? ({ pieces }, reading) => diarization.addVoiceReading(pieces, reading)
-      : null,
-  }
+  const hearing = collecting(warned, diarization, listener)
   let started = (chosen ?? first).start(input)
   const recording = new Recording()
   const texts: PlacedText[] = []
@@ -110,6 +101,23 @@ export async function transcribe(
       ...speechWarnings(warned, input.section?.fromMs ?? 0),
       ...(voiceWarning ? [voiceWarning] : []),
     ],
+  }
+}
+
+/**
+ * Returns a listener that passes progress and warnings on to `listener`. Also adds the spans of the warnings to
+ * `warned`, and the voice readings to the diarization if it uses them.
+ */
+function collecting(warned: WarnedSpans, diarization: Diarization | null, listener: Listener): Listener {
+  return {
+    onSamples: samples => listener.onSamples(samples),
+    onWarning(kind, span) {
+      warned[kind].push(span)
+      listener.onWarning(kind, span)
+    },
+    onVoiceReading: diarization?.usesVoiceReadings
+      ? ({ pieces }, reading) => diarization.addVoiceReading(pieces, reading)
+      : null,
   }
 }
 

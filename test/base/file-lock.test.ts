@@ -1,17 +1,9 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../../src/base/file-lock.ts'
 import { temporaryFolder } from '../support/folder.ts'
-
-const isOpen = (path: string) =>
-  readdirSync('/proc/self/fd').some(file => {
-    try {
-      return readlinkSync(`/proc/self/fd/${file}`) === path
-    } catch {
-      return false
-    }
-  })
+import { openFilesIn } from '../support/open-files.ts'
 
 test('a held lock cannot be taken, and has no file beside its own, which a full disk would refuse', () => {
   const folder = temporaryFolder()
@@ -21,7 +13,7 @@ test('a held lock cannot be taken, and has no file beside its own, which a full 
   expect(readdirSync(folder)).toEqual(['lock'])
   expect(statSync(path).mode & 0o777).toBe(0o600)
   release?.()
-  if (process.platform === 'linux') expect(isOpen(path)).toBe(false)
+  expect(openFilesIn(path)).toEqual([])
   lockFile(path)?.()
 })
 

@@ -4,7 +4,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -14,6 +13,7 @@ import { draftPath, isDraft, removeOldDrafts } from '../../src/base/draft-names.
 import { Draft, linkOrCopy, replaceFolder } from '../../src/base/whole-file.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openFilesIn } from '../support/open-files.ts'
 
 const scratch = temporaryFolder()
 
@@ -244,23 +244,8 @@ test('replace overwrites a file or a folder, whatever its content', () => {
   expect(readdirSync(home).toSorted()).toEqual(['file', 'tree'])
   expect(readFileSync(join(home, 'file'), 'utf8')).toBe('second')
   expect(readdirSync(join(home, 'tree/deep'))).toEqual(['second'])
-  if (process.platform === 'linux') expect(openIn(home)).toEqual([])
+  expect(openFilesIn(home)).toEqual([])
 })
-
-/** Returns the paths of the files and folders in `place` that this process has open. */
-function openIn(place: string): string[] {
-  const pathOf = (descriptor: string) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${descriptor}`)
-    } catch {
-      // Another thread has closed it meanwhile.
-      return ''
-    }
-  }
-  return readdirSync('/proc/self/fd')
-    .map(pathOf)
-    .filter(path => path.startsWith(place))
-}
 
 test('a replacement that is missing is an error', () => {
   const home = folder('nothing')
