@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
+import { createSession } from '../../src/accounts/session.ts'
+import { openApp } from '../../src/api/app.ts'
 import { parseBody } from '../../src/api/gate/body.ts'
 import { callerIp } from '../../src/api/gate/client-ip.ts'
+import type { Service } from '../../src/api/service.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import { type Answer, shareServices, startTestService, steered } from '../support/service.ts'
@@ -52,6 +55,41 @@ test('a missing, malformed, unknown or revoked key gets 401 with a challenge', a
   expect(await ask({ 'X-Api-Key': 'sk_live_unknown' })).toEqual([401, 'INVALID_API_KEY'])
   revokeKey(service.db, ana.keyId)
   expect(await ask({ 'X-Api-Key': ana.key })).toEqual([401, 'API_KEY_REVOKED'])
+})
+
+const form = [
+  '--xyz\r\nContent-Disposition: form-data; name="model"\r\n\r\nwhisper-1\r\n',
+  '--xyz\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nsound\r\n--xyz--\r\n',
+].join('')
+
+steered.each([
+  ['POST', '/v1/transcribe', '{"url":"https://media.example/a.mp3"}'],
+  ['POST', '/v1/upload', '{"filename":"a.mp3"}'],
+  ['PATCH', '/v1/transcribe/x', '{}'],
+  ['POST', '/v1/audio/transcriptions', form],
+  ['POST', '/mcp', '{}'],
+  ['POST', '/app/keys', '{"name":"feed"}'],
+])('%s %s gets 401 if its key is revoked while its body arrives', async (method, path, text) => {
+  const service = await startTestService()
+  const { id: accountId, key, keyId } = service.account('ana')
+  const token = createSession(service.db, { accountId, keyId })
+  const pull = (controller: ReadableStreamDefaultController) => {
+    revokeKey(service.db, keyId)
+    controller.enqueue(new TextEncoder().encode(text))
+    controller.close()
+  }
+  const request = new Request(`${service.url}${path}`, {
+    method,
+    headers: {
+      'Content-Type': text === form ? 'multipart/form-data; boundary=xyz' : 'application/json',
+      ...(path.startsWith('/app/')
+        ? { Cookie: `steno_session=${token}`, 'Sec-Fetch-Site': 'same-origin' }
+        : { Authorization: key }),
+    },
+    // The server reads the body after it has checked the headers.
+    body: new ReadableStream({ pull }, { highWaterMark: 0 }),
+  })
+  expect((await openApp(service as unknown as Service).handle(request)).status).toBe(401)
 })
 
 test('every response has headers with its quota and a link to the API description', async () => {

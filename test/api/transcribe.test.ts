@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
+import { revokeKey } from '../../src/accounts/key.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import type { Media } from '../../src/media/media.ts'
@@ -8,7 +9,7 @@ import { defaults } from '../support/defaults.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { speech, statedMedia } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { shareServices, startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
 
 shareServices()
 
@@ -558,18 +559,37 @@ steered('requests that wait are answered when the service stops', async () => {
   const ana = service.account('ana')
   const id = await ana.transcribe(speech(10))
   await service.engine.given(1)
+  const registered = nextWait(service)
+  const waiting = ana.get(`/v1/transcribe/${id}?wait=60`)
+  await registered
+  await service.stop()
+  expect((await waiting).body.status).toBe('processing')
+})
+
+steered('a request with wait gets 401 if its key is revoked during the wait', async () => {
+  const service = await startTestService(unlimited)
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(10))
+  const task = await service.engine.given(1)
+  const registered = nextWait(service)
+  const waiting = ana.get(`/v1/transcribe/${id}?wait=60`)
+  await registered
+  revokeKey(service.db, ana.keyId)
+  service.engine.finish(task, 'Good morning.')
+  expect((await waiting).body.error.code).toBe('API_KEY_REVOKED')
+})
+
+/** Resolves when the next request with `wait` has begun to wait for its job. */
+function nextWait({ live }: TestService): Promise<void> {
   const registered = Promise.withResolvers<void>()
-  const ended = service.live.ended.bind(service.live)
-  service.live.ended = (...args) => {
+  const ended = live.ended.bind(live)
+  live.ended = (...args) => {
     const waited = ended(...args)
     registered.resolve()
     return waited
   }
-  const waiting = ana.get(`/v1/transcribe/${id}?wait=60`)
-  await registered.promise
-  await service.stop()
-  expect((await waiting).body.status).toBe('processing')
-})
+  return registered.promise
+}
 
 steered('an engine of capacity two runs two jobs at once', async () => {
   const service = await startTestService({ ...unlimited, parts: { engine: steeredEngine({ capacity: 2 }) } })

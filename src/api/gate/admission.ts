@@ -37,6 +37,7 @@ export function admit(
   const { rateLimiter } = service
   Object.assign(set.headers, quotaHeaders(rateLimiter, rate))
   admitAddress(service, requestState)
+  requestState.recheck = () => void authenticated?.(service, request)
   requestState.caller = authenticated?.(service, request) ?? null
   const { caller, network } = requestState
   const quota = rateLimiter.take(rate, caller?.countedAs ?? network)

@@ -17,6 +17,7 @@ export async function takeBody(
 ): Promise<object> {
   checkBodyHeaders(request, bytesMax === undefined ? {} : { bytesMax })
   requestState.rawBody = await readBody(request, bytesMax)
+  requestState.recheck()
   return parseBody(requestState.rawBody)
 }
 
@@ -38,6 +39,7 @@ export async function takeIdempotentBody(
   claimKey(claim)
   requestState.claim = claim
   requestState.rawBody = await readBody(request)
+  requestState.recheck()
   const reply = findReply(db, claim, requestState.rawBody, { ttlMs: config.idempotencyTtlMs })
   if (reply !== null) throw new Replay(reply)
   return parseBody(requestState.rawBody)

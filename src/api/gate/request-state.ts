@@ -13,6 +13,11 @@ export type RequestState = {
   isCounted: boolean
   /** The caller of the request. Null before the credential is checked, and for a route without a credential. */
   caller: Caller | null
+  /**
+   * Throws if the credential was revoked or has expired since the checks. Call it after a long wait, such as for the
+   * body of the request. Does nothing for a route without a credential.
+   */
+  recheck: () => void
   /** The Idempotency-Key that this request has locked, or null. */
   claim: Claim | null
   rawBody: Uint8Array
@@ -28,6 +33,7 @@ export const emptyState: RequestState = {
   network: '',
   isCounted: false,
   caller: null,
+  recheck: () => {},
   claim: null,
   rawBody: new Uint8Array(),
   form: new URLSearchParams(),

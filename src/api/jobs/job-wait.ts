@@ -3,6 +3,7 @@
 import { ApiError } from '../../errors.ts'
 import { findOwnJob, type Job } from '../../jobs/job.ts'
 import type { Caller } from '../gate/credential.ts'
+import type { RequestState } from '../gate/request-state.ts'
 import { type IdleTimer, pauseIdleTimeout } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 
@@ -10,6 +11,7 @@ type Awaited = {
   request: Request
   server: IdleTimer
   caller: Caller
+  requestState: RequestState
   params: { id: string }
   /**
    * The maximum time, in seconds, for which the request waits for the end of the job. If undefined, the request does
@@ -20,11 +22,11 @@ type Awaited = {
 
 /**
  * Returns a job of the caller. If `wait` is given, first waits up to that many seconds for the end of the job. Throws
- * an ApiError if the caller has no such job.
+ * an ApiError if the caller has no such job, or if its credential was revoked during the wait.
  */
 export async function findAwaited(
   service: Service,
-  { request, server, caller, params: { id }, query: { wait: seconds } }: Awaited,
+  { request, server, caller, requestState, params: { id }, query: { wait: seconds } }: Awaited,
 ): Promise<Job> {
   const find = () => findOwnJob(service.db, caller.accountId, id)
   const awaited = seconds ? find() : null
@@ -33,6 +35,7 @@ export async function findAwaited(
     const resumeTimeout = pauseIdleTimeout(service.config, server, request)
     await service.live.ended(awaited, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
     resumeTimeout()
+    requestState.recheck()
   }
   const job = find()
   if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')

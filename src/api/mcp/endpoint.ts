@@ -25,9 +25,10 @@ export const mcp = (service: Service) =>
     .delete('/mcp', postOnly, { assistant: 'mcp', parse: 'none', ...refused })
     .post(
       '/mcp',
-      async ({ request, caller, server, set }) => {
+      async ({ request, requestState, caller, server, set }) => {
         if (!isLoopback(request.headers.get('origin'))) refuseForeignOrigin(service, request)
         const message = await readMessage(request)
+        requestState.recheck()
         if (message === undefined) return unreadable()
         requireScope(service, request, caller, 'read')
         if (changesSomething(message)) requireScope(service, request, caller, 'write')

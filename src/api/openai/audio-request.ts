@@ -6,6 +6,7 @@ import { submitJob } from '../../jobs/submit.ts'
 import { listedCode } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { Caller } from '../gate/credential.ts'
+import type { RequestState } from '../gate/request-state.ts'
 import { type IdleTimer, pauseIdleTimeout } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 import { startAwaited } from './awaited-job.ts'
@@ -19,17 +20,20 @@ type Call = {
   request: Request
   server: IdleTimer
   caller: Caller
+  requestState: RequestState
   task: Task
 }
 
 /** Receives the form of a transcription or translation request, runs a job, and returns the result. */
-export async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
+export async function answer(service: Service, call: Call): Promise<Response> {
   const { config, db, uploads } = service
+  const { request, server, caller, requestState, task } = call
   requireBalance(db, caller.accountId, config.pricePerHourCents)
   // Bun's idle timeout is not needed here: the upload and the job have their own timeouts.
   const resumeTimeout = pauseIdleTimeout(config, server, request)
   try {
     const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {
+      requestState.recheck()
       const wanted = readFields(form.fields, task)
       requireServed(service, wanted)
       if (task === 'translate') requireTranslation(service)

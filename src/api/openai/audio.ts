@@ -28,7 +28,8 @@ export const audio = (service: Service) =>
 
     .post(
       '/transcriptions',
-      ({ request, server, caller }) => answer(service, { request, server, caller, task: 'transcribe' }),
+      ({ request, server, caller, requestState }) =>
+        answer(service, { request, server, caller, requestState, task: 'transcribe' }),
       {
         account: 'openai',
         parse: 'none',
@@ -50,7 +51,8 @@ export const audio = (service: Service) =>
 
     .post(
       '/translations',
-      ({ request, server, caller }) => answer(service, { request, server, caller, task: 'translate' }),
+      ({ request, server, caller, requestState }) =>
+        answer(service, { request, server, caller, requestState, task: 'translate' }),
       {
         account: 'openai',
         parse: 'none',
