@@ -22,6 +22,9 @@ export function openApp(service: Service): AnyElysia {
     normalize: false,
     // A path with a slash at its end is a different path: /v1/balance/ does not exist.
     strictPath: true,
+    // By default, Elysia assumes that a Host header has at least 4 characters. With `Host: nas`, it would ignore the
+    // first part of the path: /x/docs would return the page /docs.
+    handler: { standardHostname: false },
   })
     .decorate('requestState', emptyState)
 
@@ -38,8 +41,10 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // A HEAD request needs a HEAD route. Without this check, Elysia would call the GET handler of the path.
-      if (request.method === 'HEAD' && !listMethods(app, pathOf(request.url)).includes('HEAD'))
+      // Elysia would call the GET handler of the path for a HEAD request. It would also read a wrong path from a URL
+      // without a host, which Bun makes from a malformed Host header.
+      const isMisread = request.method === 'HEAD' || request.url.startsWith('/')
+      if (isMisread && !listMethods(app, pathOf(request.url)).includes(request.method))
         throw unrouted(app, request)
     })
 

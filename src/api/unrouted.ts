@@ -7,9 +7,7 @@ import { acceptedRoutes } from './route.ts'
 /** Returns NOT_FOUND for an unknown path, and METHOD_NOT_ALLOWED for a known path with another method. */
 export function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // `request.url` has a normalised path: /v1/balance for /v1/x/../balance. The router compares the path as sent, and
-  // finds no route. The error is NOT_FOUND even if a route with the normalised path accepts the method.
-  return methods.length === 0 || methods.includes(request.method)
+  return methods.length === 0
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
 }
@@ -37,7 +35,12 @@ export function listMethods(app: AnyElysia, pathname: string): string[] {
 const patterns = new Map<string, RegExp>()
 
 function patternOf(path: string): RegExp {
-  const known = patterns.get(path) ?? new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`)
+  const known = patterns.get(path) ?? new RegExp(`^${sourceOf(path)}$`)
   patterns.set(path, known)
   return known
+}
+
+/** Converts a path of a route to a regular expression: `/a/:b` to `/a/[^/]+`, and `/a/*` to `/a/.*`. */
+function sourceOf(path: string): string {
+  return path.replaceAll('.', '\\.').replace('*', '.*').replace(/:\w+/g, '[^/]+')
 }

@@ -39,6 +39,17 @@ test.each(malformedHosts)('the consent page with the Host %p says what is wrong'
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('is not registered')])
 })
 
+test.each(['nas', 'a b', ''])(
+  'with the Host %p, the end of a path is not taken for a whole path',
+  async host => {
+    const service = await startTestService(limited)
+    for (const path of ['/x/docs', '/v1/none/docs', '/v1/x/../docs']) {
+      const answer = await ask(service, 'GET', path, { Host: host })
+      expect([path, answer.status]).toEqual([path, 404])
+    }
+  },
+)
+
 test('CONNECT to a host gets the envelope of 404', async () => {
   const service = await startTestService(limited)
   for (const target of ['x:443', 'x', '/nope']) {
