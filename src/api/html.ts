@@ -27,7 +27,9 @@ const headers = {
   ].join('; '),
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
+  // With `no-referrer`, a browser would send `Origin: null` with a form. On http, except on the same machine, it sends no
+  // Sec-Fetch-Site either, so the consent page would refuse its own forms.
+  'Referrer-Policy': 'same-origin',
 }
 
 export function htmlPage(

@@ -75,7 +75,7 @@ test('the page runs nothing, loads nothing, and no other page can show it', asyn
     const hash = new Bun.CryptoHasher('sha256').update(style).digest('base64')
     expect(policy).toContain(`style-src 'sha256-${hash}'`)
     expect(page.headers.get('x-frame-options')).toBe('DENY')
-    expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(page.headers.get('referrer-policy')).toBe('same-origin')
     expect(page.headers.get('cache-control')).toBe('no-store')
     expect(page.text).not.toMatch(/<script|<img|<link|\son\w+=|\sstyle=|https?:\/\/(?!127\.0\.0\.1)/)
   }

@@ -53,6 +53,24 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   expect(new URL(page.url()).searchParams.get('iss')).toBe(service.url)
 })
 
+// The host `steno.test` is at the loopback address, but a page from this host is not a secure context. A browser sends no
+// Sec-Fetch-Site there, so the service compares the header Origin with its own address.
+seen('a person allows the access at an http address of the local network', async () => {
+  const service = await startTestService({ settings: { STENO_HOST: '0.0.0.0' } })
+  const { key } = service.account('ana')
+  const url = `http://steno.test:${new URL(service.url).port}`
+  const { body } = await registerClient(service)
+  const { params } = flow(service, { cookie: '', clientId: body.client_id })
+  const { page } = await browser.open({ url })
+  await page.goto(`/oauth/authorize?${params()}`)
+  await page.getByText('Sign in with an API key').click()
+  await page.getByLabel('API key').fill(key)
+  await page.keyboard.press('Enter')
+  const back = page.waitForRequest(/\/callback\?code=stc_/)
+  await page.getByRole('button', { name: 'Allow' }).click()
+  await back
+})
+
 const looks: Look[] = [
   ['light', 390],
   ['light', 1440],
