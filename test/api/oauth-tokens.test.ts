@@ -34,6 +34,24 @@ test('a code gives tokens, and the access token works for the whole API', async 
   expect((await call(body.access_token, '/v1/transcriptions')).body.items[0].id).toBe(id)
 })
 
+test('a parameter without a value counts as missing', async () => {
+  const { service, cookie: Cookie, client, params, getCode } = await startOAuth()
+  const { client_id } = client.body
+  const empty = { scope: '', resource: '', redirect_uri: '', client_secret: '' }
+  const asked = `${params({ redirect_uri: '', state: '' })}&request=&response_mode=&${new URLSearchParams(empty)}`
+  const page = await service.fetch(`/oauth/authorize?${asked}`, { headers: { Cookie } })
+  expect([page.status, page.text]).toEqual([200, expect.stringContaining('value="allow"')])
+  const getTokens = async (fields: Record<string, string>) => {
+    const body = new URLSearchParams({ client_id, ...fields, ...empty })
+    return (await service.fetch('/oauth/token', { method: 'POST', body })).body
+  }
+  const code = await getCode()
+  const first = await getTokens({ grant_type: 'authorization_code', code, code_verifier: verifier })
+  expect(first.scope).toBe('read write')
+  const { refresh_token } = first
+  expect((await getTokens({ grant_type: 'refresh_token', refresh_token })).scope).toBe('read write')
+})
+
 test('a code that comes twice ends its grant, also when both requests come at once', async () => {
   const { service, account, getCode, exchange, refresh, call } = await startOAuth()
   const code = await getCode()

@@ -19,9 +19,10 @@ import {
   redirectTo,
 } from './authorization.ts'
 import { consentPage, reloadPage, signInPage } from './consent-page.ts'
+import { withValues } from './parameters.ts'
 
 export function showConsent(service: Service, request: Request): Response {
-  const params = queryOf(request.url)
+  const params = withValues(queryOf(request.url))
   const asked = readAuthorization(service.db, params, service.baseUrl(request))
   if ('message' in asked) return refuse(asked, 302)
   const email = emailOf(service, request)

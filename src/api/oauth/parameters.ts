@@ -2,6 +2,11 @@
 
 import { resourceOf } from './resources.ts'
 
+/** Removes the parameters without a value: OAuth treats them as missing (RFC 6749, section 3.1). */
+export function withValues(params: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...params].filter(([, value]) => value !== ''))
+}
+
 /**
  * Returns the values of the parameter `resource`, normalised and without duplicates. Returns null if one value is not a
  * resource of this service.

@@ -7,6 +7,7 @@ import type { Service } from '../service.ts'
 import { openToAnyOrigin, preflightAnswer } from './answers.ts'
 import { decide, showConsent } from './consent.ts'
 import { resourceMetadata, serverMetadata } from './metadata.ts'
+import { withValues } from './parameters.ts'
 import { registerClient } from './registration.ts'
 import { mcpUrl } from './resources.ts'
 import { revocationAnswer, tokenAnswer } from './token.ts'
@@ -28,17 +29,20 @@ export const oauth = (service: Service) => {
       ...hidden,
     })
     .get('/oauth/authorize', ({ request }) => showConsent(service, request), { visitor: true, ...hidden })
-    .post('/oauth/authorize', ({ request, form }) => decide(service, request, form), {
+    .post('/oauth/authorize', ({ request, form }) => decide(service, request, withValues(form)), {
       openForm: 'oauth.authorize',
     })
     .post(
       '/oauth/token',
-      ({ request, form }) => tokenAnswer(db, { form, headers: request.headers, baseUrl: baseUrl(request) }),
+      ({ request, form }) =>
+        tokenAnswer(db, { form: withValues(form), headers: request.headers, baseUrl: baseUrl(request) }),
       { openForm: 'oauth.token' },
     )
-    .post('/oauth/revoke', ({ request, form }) => revocationAnswer(db, { form, headers: request.headers }), {
-      openForm: 'oauth.revoke',
-    })
+    .post(
+      '/oauth/revoke',
+      ({ request, form }) => revocationAnswer(db, { form: withValues(form), headers: request.headers }),
+      { openForm: 'oauth.revoke' },
+    )
     .options('/oauth/register', preflight, { visitor: true, ...hidden })
     .options('/oauth/token', preflight, { visitor: true, ...hidden })
     .options('/oauth/revoke', preflight, { visitor: true, ...hidden })
