@@ -31,6 +31,7 @@ export const keyRequest = Type.Object(
       minLength: 1,
       maxLength: limits.keyNameLengthMax,
       description: `what the key is for, at most ${limits.keyNameLengthMax} characters`,
+      pattern: '\\S',
     }),
   },
   closed,
