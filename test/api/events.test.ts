@@ -193,17 +193,22 @@ steered('a client that disconnects is forgotten once', async () => {
   }
 })
 
-function openStream(
-  live: LiveJobs,
-  job: Job,
-  { signal = new AbortController().signal, ...options }: { signal?: AbortSignal; aliveEveryMs?: number } = {},
-) {
+steered('a stream that cannot read the database fails, and counts as ended', async () => {
+  const { service, job } = await startJob()
+  const isAdmitted = () => {
+    throw new Error('disk I/O error')
+  }
+  const { stream, ends } = openStream(new LiveJobs(service.db), job, { isAdmitted })
+  await expect(new Response(stream).text()).rejects.toThrow('disk I/O error')
+  expect(ends).toHaveBeenCalledTimes(1)
+})
+
+function openStream(live: LiveJobs, job: Job, options: Partial<Parameters<typeof openEventStream>[2]> = {}) {
   const ends = mock()
-  const isAdmitted = () => true
   const stream = openEventStream(live, job, {
-    signal,
+    signal: new AbortController().signal,
     utterancesSent: 0,
-    isAdmitted,
+    isAdmitted: () => true,
     onEnd: ends,
     ...options,
   })

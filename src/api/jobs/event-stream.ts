@@ -1,6 +1,7 @@
 // The server-sent events of one job. Further events wait until the client has read the previous ones: a slow client
 // does not fill the memory. The client then gets the missing utterances and the latest state of the job.
 
+import { errorFields, log } from '../../base/log.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { LiveJobs } from '../../jobs/live.ts'
 import { limits } from '../../limits.ts'
@@ -16,14 +17,14 @@ type Options = {
    * revoked key.
    */
   isAdmitted: () => boolean
-  /** Called once: at the end of the event stream, or when the client disconnects. */
+  /** Called once: when the event stream ends or fails, or when the client disconnects. */
   onEnd: () => void
   aliveEveryMs?: number
 }
 
 /**
  * Returns a stream of the job's events. It ends after the final state of the job, when the server stops, or when the
- * caller may no longer read the job.
+ * caller may no longer read the job. If the database cannot be read, the stream fails, which closes the connection.
  */
 export function openEventStream(
   live: LiveJobs,
@@ -46,7 +47,7 @@ export function openEventStream(
    * Writes the events that the client lacks, or waits for the next event. After `aliveEveryMs` without an event, writes
    * a comment that keeps the connection open.
    */
-  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+  async function write(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const aliveAt = performance.now() + aliveEveryMs
     while (!hasEnded) {
       const isOpen = isAdmitted() && !live.isClosed
@@ -62,6 +63,12 @@ export function openEventStream(
       await sleep(restMs, awake => (wake = awake))
     }
   }
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+    write(controller).catch(error => {
+      log.error('event stream failed', { job_id: job.id, ...errorFields(error) })
+      end()
+      throw error
+    })
   return new ReadableStream(
     { start: controller => controller.enqueue(retryHint), pull, cancel: end },
     new CountQueuingStrategy({ highWaterMark: 1 }),
