@@ -173,6 +173,25 @@ steered('a tool waits for a job that runs, and tells why a job failed', async ()
   expect([failed.isError, failed.text]).toEqual([true, expect.stringContaining('INVALID_MEDIA_FORMAT')])
 })
 
+steered('a tool whose key is revoked while it waits reads no transcript', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const { call } = await connect(service, ana.key)
+  const id = await ana.transcribe(speech(30))
+  const task = await service.engine.given(1)
+  const ended = service.live.ended.bind(service.live)
+  service.live.ended = (...args) => {
+    const waited = ended(...args)
+    revokeKey(service.db, ana.keyId)
+    service.engine.finish(task, 'Here it is.')
+    return waited
+  }
+  expect(await call('get_transcript', { id })).toEqual({
+    isError: true,
+    text: expect.stringContaining('(API_KEY_REVOKED)'),
+  })
+})
+
 test('while the database is locked, a tool says that the service is busy', async () => {
   const service = await startTestService()
   const { call } = await connect(service, service.account('ana').key)
@@ -195,6 +214,7 @@ steered('a wait that ends before the job names the tool that waits on', async ()
   const context = {
     service: { db, live: new LiveJobs(db) },
     caller: { accountId: ana.id },
+    recheck: () => {},
     report: async () => {},
     signal: AbortSignal.abort(),
   }

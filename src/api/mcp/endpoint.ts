@@ -28,13 +28,14 @@ export const mcp = (service: Service) =>
       async ({ request, requestState, caller, server, set }) => {
         if (!isLoopback(request.headers.get('origin'))) refuseForeignOrigin(service, request)
         const message = await readMessage(request)
-        requestState.recheck()
+        const { recheck } = requestState
+        recheck()
         if (message === undefined) return unreadable()
         requireScope(service, request, caller, 'read')
         if (changesSomething(message)) requireScope(service, request, caller, 'write')
         // This header prevents a proxy such as nginx from holding the messages back in a buffer.
         Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
-        const response = await answerMessage(service, { request, caller, message })
+        const response = await answerMessage(service, { request, caller, recheck, message })
         // Bun's idle timeout could close the connection while a tool waits for a job.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request, limits.toolAnswerMs)
         return atEnd(response, resumeTimeout)
@@ -79,7 +80,7 @@ function callsChangingTool(message: unknown): boolean {
   )
 }
 
-type Asked = { request: Request; caller: Caller; message: unknown }
+type Asked = { request: Request; caller: Caller; recheck: () => void; message: unknown }
 
 /** Answers a message from an assistant. The first message loads the MCP library. */
 async function answerMessage(service: Service, asked: Asked): Promise<Response> {

@@ -14,16 +14,19 @@ import { cutPages } from './pages.ts'
 import type { ToolContext } from './tool.ts'
 
 /** The part of an MCP tool's context that this file uses. */
-type Reading = Pick<ToolContext, 'report' | 'signal'> & {
+type Reading = Pick<ToolContext, 'recheck' | 'report' | 'signal'> & {
   service: Pick<Service, 'db' | 'live'>
   caller: { accountId: string }
 }
 
 /**
  * Waits until a job has ended, for at most `toolWaitMs`, and reports its progress. The wait also ends when the
- * assistant disconnects. The job then continues.
+ * assistant disconnects. The job then continues. Throws an ApiError if the credential was revoked during the wait.
  */
-export async function waitForEnd({ service, caller, report, signal }: Reading, id: string): Promise<void> {
+export async function waitForEnd(
+  { service, caller, recheck, report, signal }: Reading,
+  id: string,
+): Promise<void> {
   const job = ownJob(service.db, caller.accountId, id)
   if (isTerminal(job.state)) return
   const stop = AbortSignal.any([signal, AbortSignal.timeout(limits.toolWaitMs)])
@@ -36,6 +39,7 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   const following = service.live.follow(job, () => tell(following.live.job))
   await service.live.ended(job, stop)
   following.leave()
+  recheck()
 }
 
 /**

@@ -37,13 +37,14 @@ const options = {
   },
 }
 
-type Asked = { request: Request; caller: Caller; message: unknown }
+type Asked = { request: Request; caller: Caller; recheck: () => void; message: unknown }
 
 /**
  * Answers a message from an assistant. Each request gets its own server and transport, because the endpoint has no
  * sessions.
  */
-export async function answer(service: Service, { request, caller, message }: Asked): Promise<Response> {
+export async function answer(service: Service, asked: Asked): Promise<Response> {
+  const { request, caller, recheck, message } = asked
   const server = new Server({ name: 'steno', title: 'steno', version: apiVersion }, options)
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: Object.entries(tools).map(([name, { title, description, input, changes }]) => ({
@@ -61,7 +62,8 @@ export async function answer(service: Service, { request, caller, message }: Ask
       const told = { progressToken: token, progress, total: 100, message: sentence }
       await extra.sendNotification({ method: 'notifications/progress', params: told })
     }
-    return callTool({ service, caller, report, signal: request.signal }, params.name, params.arguments)
+    const context = { service, caller, recheck, report, signal: request.signal }
+    return callTool(context, params.name, params.arguments)
   })
   // Ignores cancellations, as MCP allows. If the SDK handled a cancellation, the response to the cancelled request
   // would never end.

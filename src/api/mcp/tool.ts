@@ -11,7 +11,14 @@ import type { Service } from '../service.ts'
  */
 export type Report = (progress: number, sentence: string) => Promise<void>
 
-export type ToolContext = { service: Service; caller: Caller; report: Report; signal: AbortSignal }
+export type ToolContext = {
+  service: Service
+  caller: Caller
+  /** Throws if the credential was revoked or has expired since the request arrived. */
+  recheck: () => void
+  report: Report
+  signal: AbortSignal
+}
 
 export type Tool<Input extends TObject = TObject> = {
   title: string
