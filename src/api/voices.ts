@@ -38,7 +38,7 @@ export const voices = (service: Service) =>
         return voiceJson(enrolVoice(service.db, service.secrets, accountId, { name: body.name, ...print }))
       },
       {
-        edit: 'voices',
+        accountBody: 'voices',
         body: shapes.voiceRequest,
         response: { 200: shapes.voice },
         detail: about({

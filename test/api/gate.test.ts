@@ -339,6 +339,7 @@ test('a body is parsed without more fields, elements and levels than a valid bod
   expect(Object.keys((parsed({ metadata }) as { metadata: object }).metadata)).toHaveLength(
     limits.objectFieldsMax + 1,
   )
+  expect(Object.keys(parsed(metadata))).toHaveLength(limits.objectFieldsMax + 1)
   expect(parsed({ vocabulary: many(limits.editedUtterancesMax + 2) })).toEqual({
     vocabulary: many(limits.editedUtterancesMax + 1),
   })
@@ -365,8 +366,10 @@ test('a body over 100 KB is refused, declared or not', async () => {
   const service = await startTestService(limited)
   const ana = service.account('ana')
   const large = JSON.stringify({ filename: 'x'.repeat(limits.bodyBytesMax) })
-  const declared = await ana.post('/v1/upload', large)
-  expect([declared.status, declared.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+  for (const path of ['/v1/upload', '/v1/voices']) {
+    const declared = await ana.post(path, large)
+    expect([path, declared.status, declared.body.error.code]).toEqual([path, 413, 'PAYLOAD_TOO_LARGE'])
+  }
   const streamed = await service.fetch('/v1/upload', {
     method: 'POST',
     headers: { 'X-Api-Key': ana.key, 'Content-Type': 'application/json' },

@@ -10,15 +10,9 @@ import { once, takeBody, takeIdempotentBody } from './request-body.ts'
 import { callerOf } from './request-state.ts'
 
 export const bodyChecks = (service: Service) => ({
+  accountBody: (rate: RateName) => accountBody(service, rate, limits.bodyBytesMax),
   /** The checks of a route that edits a transcript. The request body may have up to `editBytesMax` bytes. */
-  edit: (rate: RateName) => ({
-    detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors, ...bodyErrors] }),
-    parse: ({ request, set, requestState }: GateContext) => {
-      admit(service, { request, set, requestState }, rate, authenticate)
-      return takeBody(request, requestState, limits.editBytesMax)
-    },
-    resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
-  }),
+  edit: (rate: RateName) => accountBody(service, rate, limits.editBytesMax),
   /** The checks of a route whose requests may have an Idempotency-Key. */
   submit: (rate: RateName) => ({
     detail: about({
@@ -38,3 +32,14 @@ export const bodyChecks = (service: Service) => ({
     }),
   }),
 })
+
+function accountBody(service: Service, rate: RateName, bytesMax: number) {
+  return {
+    detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors, ...bodyErrors] }),
+    parse: ({ request, set, requestState }: GateContext) => {
+      admit(service, { request, set, requestState }, rate, authenticate)
+      return takeBody(request, requestState, bytesMax)
+    },
+    resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
+  }
+}

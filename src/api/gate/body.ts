@@ -55,13 +55,17 @@ export async function readBody(
   return Buffer.concat(chunks)
 }
 
-/** Parses a body, which must be a JSON object. The schema of the endpoint validates the fields later. */
+/**
+ * Parses a body, which must be a JSON object. The schema of the endpoint validates the fields later. An object with
+ * very many fields is cut: it still has more fields than any schema allows.
+ */
 export function parseBody(bytes: Uint8Array): object {
   const parsed = parse(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new ApiError('INVALID_REQUEST', 'The body must be a JSON object.')
   }
-  return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, simplified(name, value)]))
+  const fields = Object.entries(parsed).slice(0, limits.objectFieldsMax + 1)
+  return Object.fromEntries(fields.map(([name, value]) => [name, simplified(name, value)]))
 }
 
 /** The fields of a JSON body whose values may be objects or lists of objects. */
