@@ -46,7 +46,7 @@ export async function answerError(
     set.status = clientClosedStatus
     return new Response(null, { status: clientClosedStatus })
   }
-  // `code` is NOT_FOUND for an ApiError with this code too.
+  // Elysia passes the code NOT_FOUND for an unknown path, and also for an ApiError with this code.
   const isUnrouted = code === 'NOT_FOUND' && !(thrown instanceof ApiError)
   const answer = toApiError(isUnrouted ? unrouted(app, request) : thrown, code, {
     request_id: requestState.requestId,

@@ -29,7 +29,7 @@ export async function answer(service: Service, call: Call): Promise<Response> {
   const { config, db, uploads } = service
   const { request, server, caller, requestState, task } = call
   requireBalance(db, caller.accountId, config.pricePerHourCents)
-  // Bun's idle timeout is not needed here: the upload and the job have their own timeouts.
+  // Bun's idle timeout could close the connection while the response waits for the job. The upload has its own timeout.
   const resumeTimeout = pauseIdleTimeout(config, server, request)
   try {
     const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {
