@@ -128,6 +128,19 @@ test('without a session nothing is allowed', async () => {
   expect(grantsOf(service, account)).toEqual([])
 })
 
+test('access is given only to the account that the page names', async () => {
+  const { service, account, submit, open } = await startOAuth()
+  const ben = service.account('ben')
+  const Cookie = await signIn(service, ben.key)
+  const named = /name="account" value="([^"]+)"/.exec((await open()).text)?.[1] ?? ''
+  expect(named).toBe(account.id)
+  const answer = await submit({ decision: 'allow', account: named }, { Cookie, Origin: service.url })
+  expect([answer.status, answer.text]).toEqual([200, expect.stringContaining(ben.email)])
+  expect([...grantsOf(service, account), ...grantsOf(service, ben)]).toEqual([])
+  const again = await submit({ decision: 'allow', account: ben.id }, { Cookie, Origin: service.url })
+  expect(again.status).toBe(303)
+})
+
 test('a person may use another account', async () => {
   const { submit } = await startOAuth()
   const page = await submit({ decision: 'switch' })

@@ -1,6 +1,7 @@
 // The consent page of OAuth, which has no scripts. A person signs in if necessary, and then allows or denies the access
 // that a client requests.
 
+import type { Account } from '../../accounts/account.ts'
 import type { Scope } from '../../accounts/scope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
 import { type Authorization, parameters } from './authorization.ts'
@@ -11,12 +12,16 @@ const meanings: Record<Scope, string> = {
 }
 
 /** The consent page with the form to allow or deny the access, for a person who is signed in. */
-export function consentPage(asked: Authorization, params: URLSearchParams, email: string): Response {
+export function consentPage(
+  asked: Authorization,
+  params: URLSearchParams,
+  account: Pick<Account, 'id' | 'email'>,
+): Response {
   const list = asked.scopes.map(scope => `<li>${meanings[scope]}</li>`).join('')
   return page(asked, [
     `<p>It will be able to:</p><ul>${list}</ul>`,
-    `<p>You are signed in as <strong>${escapeHtml(email)}</strong>. You can take the access back at any time.</p>`,
-    `<form method="post">${hiddenFields(params)}`,
+    `<p>You are signed in as <strong>${escapeHtml(account.email)}</strong>. You can take the access back at any time.</p>`,
+    `<form method="post">${hiddenFields(params)}<input type="hidden" name="account" value="${account.id}">`,
     '<button name="decision" value="allow">Allow</button> ',
     '<button class="quiet" name="decision" value="deny">Deny</button> ',
     '<button class="quiet" name="decision" value="switch">Use another account</button></form>',

@@ -1,7 +1,7 @@
 // Shows the consent page of OAuth and handles its forms. A person signs in, and allows or denies the access that a
 // client requests.
 
-import { findAccount } from '../../accounts/account.ts'
+import { type Account, findAccount } from '../../accounts/account.ts'
 import { createGrant } from '../../accounts/grant.ts'
 import { useSession } from '../../accounts/session.ts'
 import { type SignedIn, signInWithKey, signInWithPassword, startSession } from '../../accounts/sign-in.ts'
@@ -25,8 +25,8 @@ export function showConsent(service: Service, request: Request): Response {
   const params = withValues(queryOf(request.url))
   const asked = readAuthorization(service.db, params, service.baseUrl(request))
   if ('message' in asked) return refuse(asked, 302)
-  const email = emailOf(service, request)
-  if (email !== null) return consentPage(asked, params, email)
+  const account = accountOf(service, request)
+  if (account) return consentPage(asked, params, account)
   const comesFromElsewhere = request.headers.get('sec-fetch-site') === 'cross-site'
   return comesFromElsewhere ? reloadPage(params) : signInPage(asked, params)
 }
@@ -77,9 +77,11 @@ function readCredentials({ db }: Service, form: URLSearchParams): Promise<Signed
 }
 
 function allow(service: Service, request: Request, { asked, form }: Decision): Response {
-  const session = useSession(service.db, readSessionToken(service, request) ?? '')
-  if (!session) return signInPage(asked, form, { problem: requestErrors.SESSION_ENDED.message, status: 400 })
-  const code = createGrant(service.db, { ...asked, clientId: asked.client.id, accountId: session.accountId })
+  const account = accountOf(service, request)
+  if (!account) return signInPage(asked, form, { problem: requestErrors.SESSION_ENDED.message, status: 400 })
+  // The person may have signed in with another account, in another tab, after this page was shown.
+  if (form.has('account') && form.get('account') !== account.id) return consentPage(asked, form, account)
+  const code = createGrant(service.db, { ...asked, clientId: asked.client.id, accountId: account.id })
   return sendBack(service, request, asked, { code })
 }
 
@@ -101,8 +103,8 @@ function redirect(Location: string, status: 302 | 303): Response {
   return new Response(null, { status, headers })
 }
 
-/** Returns the email address of the signed-in account, or null without a valid sign-in session. */
-function emailOf(service: Service, request: Request): string | null {
+/** Returns the signed-in account, or null without a valid sign-in session. */
+function accountOf(service: Service, request: Request): Account | null {
   const session = useSession(service.db, readSessionToken(service, request) ?? '')
-  return session && (findAccount(service.db, session.accountId)?.email ?? null)
+  return session && findAccount(service.db, session.accountId)
 }
