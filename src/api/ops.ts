@@ -39,8 +39,8 @@ export const ops = (service: Service) => {
 
     .get(
       '/metrics',
-      async ({ requestState }) => {
-        if (!mayMeasure(service, requestState.ip)) throw new ApiError('FORBIDDEN')
+      async ({ request, requestState }) => {
+        if (!mayMeasure(service, request, requestState.ip)) throw new ApiError('FORBIDDEN')
         return new Response(metricsText(service, await checkStorage()), {
           headers: { 'Content-Type': service.metrics.contentType },
         })
@@ -57,6 +57,11 @@ function workersOf({ fleet }: Service) {
 
 const loopback = parseNets('127.0.0.0/8,::1')!
 
-function mayMeasure({ config }: Service, ip: string): boolean {
-  return loopback.has(ip) || config.metricsNets.has(ip)
+/**
+ * Returns true for a direct request from this machine, and for an address in STENO_METRICS_NETS. Behind a proxy on this
+ * machine, every caller has a loopback address unless STENO_TRUST_PROXY names the proxy.
+ */
+function mayMeasure({ config }: Service, { headers }: Request, ip: string): boolean {
+  const isDirect = !headers.has('x-forwarded-for')
+  return (isDirect && loopback.has(ip)) || config.metricsNets.has(ip)
 }

@@ -100,6 +100,8 @@ test('metrics are served to loopback addresses and to those in the settings', as
   const closed = await startTestService({ settings: proxied })
   expect((await closed.fetch('/metrics', from)).status).toBe(403)
   expect((await closed.fetch('/metrics')).status).toBe(200)
+  const untold = await startTestService()
+  expect((await untold.fetch('/metrics', from)).status).toBe(403)
   const open = await startTestService({ settings: { ...proxied, STENO_METRICS_NETS: '203.0.113.0/24' } })
   expect((await open.fetch('/metrics', from)).status).toBe(200)
   expect((await open.fetch('/metrics')).status).toBe(200)
