@@ -6,6 +6,7 @@ import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
 import { type ChosenModel, gpusFor } from './models/serving.ts'
+import type { LoadedFacts } from './protocol.ts'
 import type { Retries } from './retries.ts'
 import type { EngineStatus } from './status.ts'
 import { type EngineSettings, Worker, type WorkerOptions } from './worker.ts'
@@ -40,12 +41,12 @@ export class WorkerPool {
   readonly #status: EngineStatus
   readonly #retries: Retries
   readonly #workers = new Set<Worker>()
+  /** The number of workers in `#workers` that have not loaded their model yet. */
+  #loading = 0
   readonly #queue = new WorkerQueue()
   /** The GPUs, of which each worker gets one. Empty if there is only one GPU or none. */
   readonly #gpus: readonly string[]
-  /**
-   * True after all workers were killed because they were idle for `idleUnloadMs`. The next job starts workers again.
-   */
+  /** True after the workers were killed because they were idle for `idleUnloadMs`. The next job starts workers again. */
   #isUnloaded = false
   #cancelUnload = () => {}
 
@@ -94,12 +95,11 @@ export class WorkerPool {
   giveBack(worker: Worker): void {
     if (this.#retries.closed) return
     const isDue = worker.jobs >= (this.#options.jobsMax ?? limits.engineJobsMax)
-    if (isDue || !worker.alive || worker.model !== this.model) {
-      this.#replaceWorker(worker)
-      return
-    }
-    this.#queue.add(worker)
-    if (this.#queue.idle === this.#workers.size) this.#scheduleUnload()
+    if (isDue || !worker.alive || worker.model !== this.model) this.#replaceWorker(worker)
+    else this.#queue.add(worker)
+    // Workers that still load their model do not count: their model may never be loaded.
+    const { idle } = this.#queue
+    if (idle > 0 && idle === this.#workers.size - this.#loading) this.#scheduleUnload()
   }
 
   async close(): Promise<void> {
@@ -132,7 +132,7 @@ export class WorkerPool {
     const worker = this.#newWorker(model)
     if (!worker) return false
     try {
-      const { device, variant, diarization, languages, translates, notes } = await worker.load()
+      const { device, variant, diarization, languages, translates, notes } = await this.#loaded(worker)
       const { gpu } = worker
       for (const note of notes) log.warn('engine limited', { reason: note, ...(gpu === null ? {} : { gpu }) })
       if (!this.#status.state.ready) {
@@ -155,6 +155,16 @@ export class WorkerPool {
       this.#status.logFault('engine not loaded', reasonOf(error))
       if (this.#workers.size === 0) this.#status.hasNoModel({ ready: false, model: model.name, device: null })
       return false
+    }
+  }
+
+  /** Waits until a new worker has loaded its model. Rejects if the worker cannot load the model. */
+  async #loaded(worker: Worker): Promise<LoadedFacts> {
+    this.#loading++
+    try {
+      return await worker.load()
+    } finally {
+      this.#loading--
     }
   }
 

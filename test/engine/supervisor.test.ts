@@ -375,6 +375,15 @@ test('a job that is cancelled while the engine loads again leaves a worker for t
   expect((await run(opened)).full_transcript).toStartWith('heard by')
 })
 
+test('an idle worker ends after the idle time, although another worker never loads its model', async () => {
+  const timers = steeredTimers()
+  const opened = open('loads-once', { after: timers.after }, { workers: 2, idleUnloadMs: 1000 })
+  const transcript = await run(opened)
+  expect(timers.set.length).toBe(1)
+  timers.elapse()
+  await gone(pidOf(transcript))
+})
+
 test('without an idle time the workers are kept', async () => {
   const timers = steeredTimers()
   const opened = open('well', { after: timers.after })

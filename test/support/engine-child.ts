@@ -1,5 +1,7 @@
 // A fake engine child process. The first command-line argument selects its behaviour, such as `hangs`.
 
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Order, Report } from '../../src/engine/protocol.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
 
@@ -12,6 +14,7 @@ process.on('message', async (order: Order): Promise<void> => {
     if (behaviour === 'cannot-load' || (behaviour === 'loads-wanted' && !order.folder.endsWith('wanted')))
       return send({ kind: 'cannotLoad', message: 'cuda: no such provider' })
     if (behaviour === 'dies-loading') process.exit(7)
+    if (behaviour === 'loads-once' && !(await firstTime(join(order.folder, 'loaded')))) return
     if (behaviour === 'rubbish') {
       send(null)
       send('loaded')
@@ -78,13 +81,16 @@ async function disconnect(path: string): Promise<void> {
 }
 
 /**
- * Returns true the first time an engine process receives the job with this media path. The first process creates a file
- * at `path`. After a retry, the next process finds this file.
+ * Returns true to the first engine process that calls this function with `path`, such as the media path of a job. The
+ * first process creates a file at `path`. After a retry, the next process finds this file.
  */
 async function firstTime(path: string): Promise<boolean> {
-  if (await Bun.file(path).exists()) return false
-  await Bun.write(path, 'seen')
-  return true
+  try {
+    await writeFile(path, 'seen', { flag: 'wx' })
+    return true
+  } catch {
+    return false
+  }
 }
 
 function utterance(text: string): Utterance {
