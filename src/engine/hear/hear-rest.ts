@@ -1,5 +1,6 @@
 // Decodes speech again if its text is missing, incomplete or improbable.
 
+import { rowsWith } from './batch-rows.ts'
 import {
   type DecodedWindow,
   type DecodeOptions,
@@ -51,7 +52,7 @@ export async function hearRest(
   }
   decoded.forEach(take)
   while (open.length > 0) {
-    const batch = open.splice(0, models.rows)
+    const batch = open.splice(0, rowsWith(models.rows, options.context))
     for (const [index, heard] of (await hearAgain(models, batch, options)).entries()) {
       if (heard.verdict === 'good' && heard.texts.length > 0) take(heard)
       else {

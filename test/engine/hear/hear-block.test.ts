@@ -98,7 +98,7 @@ function recordingOf(seconds: number): Recording {
 }
 
 /** Recognises a block of windows with one speech span each. `spans` has the start and end of each span in seconds. */
-function hear(models: WhisperModels, spans: [number, number][]) {
+function hear(models: WhisperModels, spans: [number, number][], context: number[] = []) {
   const windows = spans.map(([from, to]) => {
     const voice = { from: from * sampleRate, to: to * sampleRate }
     return windowOf([{ ...voice, voice }])
@@ -110,7 +110,7 @@ function hear(models: WhisperModels, spans: [number, number][]) {
     onWarning: (kind: string, { from, to }: Span) =>
       void warnings.push([kind, from / sampleRate, to / sampleRate]),
   }
-  const options = { recording, language: 'en', context: [], translate: false, listener }
+  const options = { recording, language: 'en', context, translate: false, listener }
   return hearBlock(models, windows, options).then(({ texts }) => ({ texts, warnings }))
 }
 
@@ -218,11 +218,14 @@ test('a window that was judged as silence is not recognised again, and gives no 
   expect(await hearRest({} as WhisperModels, [{ ...decoded, texts: [] }], options)).toEqual([])
 })
 
-test('windows that are recognised again are decoded in batches of at most `rows` windows', async () => {
-  const { models, batches } = modelsThatSay(() => [at(0)])
+test('windows that are recognised again are decoded in batches of at most `rows` windows, fewer with a prompt', async () => {
   const spans = [0, 12, 24, 36, 48].map((from): [number, number] => [from, from + 2])
+  const { models, batches } = modelsThatSay(() => [at(0)])
   await hear(models, spans)
   expect(Math.max(...batches.slice(1))).toBe(models.rows)
+  const withPrompt = modelsThatSay(() => [at(0)])
+  await hear(withPrompt.models, spans, Array(400).fill(1))
+  expect(Math.max(...withPrompt.batches.slice(1))).toBe(2)
 })
 
 test('a text with more tokens than its sound can have is cut off, and is doubtful', async () => {
