@@ -1,6 +1,7 @@
 // Tests that the sessions of a model are closed if a part of the model is refused after other parts were opened.
 
 import { expect, test } from 'bun:test'
+import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCtc } from '../../src/engine/framewise/ctc.ts'
 import { openTdt } from '../../src/engine/framewise/tdt.ts'
@@ -43,6 +44,12 @@ async function openCtcOfDoubles(counted: Runtime, folder: string): Promise<void>
   await openCtc(counted, { name: 'mine', folder }, 'cpu')
 }
 
+async function openTruncatedCtc(counted: Runtime, folder: string): Promise<void> {
+  await writeCtcModel(folder, ['<s>', ' ', 'a'])
+  truncateSync(join(folder, 'model.int8.onnx'), 1000)
+  await openCtc(counted, { name: 'mine', folder }, 'cpu')
+}
+
 async function openTdtOfOtherTokens(counted: Runtime, folder: string): Promise<void> {
   await writeTdtModel(folder, [' the', '<blk>'])
   await Bun.write(
@@ -64,6 +71,7 @@ test.each([
   ['published Whisper model', openPublishedWithoutDecoder, 2, 'is not a merged one'],
   ['CTC model', openCtcOfOtherTokens, 1, 'tokens.txt has 3 tokens, and'],
   ['CTC model of 64-bit floats', openCtcOfDoubles, 1, 'of an element type that is not supported: 11'],
+  ['truncated CTC model, with its path,', openTruncatedCtc, 0, 'model.int8.onnx'],
   ['TDT model', openTdtOfOtherTokens, 3, 'vocab.txt has 21 tokens, and'],
   ['TDT model with a damaged encoder', openTdtWithDamage, 2, 'has no input or output named audio_signal'],
 ] as const)('a %s that is refused leaves no session open', async (_, open, opened, message) => {

@@ -3,14 +3,20 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { compactFile } from '../network/compact.ts'
-import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
+import { type FramewiseKind, framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 import { isCompact, jsonFiles, missingWeights, namesIn } from './layout.ts'
 import { isLock, lockName } from './lock.ts'
 
 /** Returns an error message about the first fault in a model's folder, or null. */
 export function faultOf(folder: string): string | null {
   const kind = framewiseKind(folder)
-  return (kind === null ? whisperFault(folder) : missingFramewiseFile(folder, kind)) ?? damagedFile(folder)
+  return (kind === null ? whisperFault(folder) : framewiseFault(folder, kind)) ?? damagedFile(folder)
+}
+
+function framewiseFault(folder: string, kind: FramewiseKind): string | null {
+  const config = join(folder, 'config.json')
+  const isDamaged = kind === 'tdt' && existsSync(config) && readObject(config) === null
+  return missingFramewiseFile(folder, kind) ?? (isDamaged ? notAnObject(config) : null)
 }
 
 function whisperFault(folder: string): string | null {

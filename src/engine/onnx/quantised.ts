@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { firstLineOf } from '../../base/reason.ts'
 import { addsBytesExactly } from './byte-products.ts'
 import type { Runtime } from './runtime.ts'
 import { type Device, openSession, type Session } from './session.ts'
@@ -11,11 +12,15 @@ import { withSignedWeights } from './signed-weights.ts'
 /**
  * Opens the model in the file `path`. On an x86 CPU with VNNI instructions, unsigned weights of an `.int8.onnx` file
  * are first changed to signed bytes. These instructions multiply unsigned by signed bytes, so ONNX Runtime then needs
- * half the time.
+ * half the time. An error names the file.
  */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   const hasBytes = device === 'cpu' && path.endsWith('.int8.onnx')
   if (!hasBytes || process.arch !== 'x64' || !addsBytesExactly(runtime))
     return openSession(runtime, path, device)
-  return openSession(runtime, withSignedWeights(readFileSync(path)), device, dirname(path))
+  try {
+    return openSession(runtime, withSignedWeights(readFileSync(path)), device, dirname(path))
+  } catch (error) {
+    throw new Error(`${path} cannot be opened: ${firstLineOf(error)}`)
+  }
 }

@@ -71,6 +71,18 @@ test.each(damaged)('%s with the content %j is a fault', async (path, content, fa
   expect(faultOf(await modelFolder({ [path]: content }))).toContain(fault)
 })
 
+test.each(['{"max_tokens', 'null', '[]'])(
+  'config.json of a TDT model with the content %j is a fault',
+  async content => {
+    const folder = temporaryFolder()
+    const names = ['vocab.txt', 'nemo128.onnx', 'encoder-model.onnx', 'decoder_joint-model.onnx']
+    for (const name of names) await Bun.write(join(folder, name), name)
+    expect(faultOf(folder)).toBeNull()
+    await Bun.write(join(folder, 'config.json'), content)
+    expect(faultOf(folder)).toBe(`${join(folder, 'config.json')} is not JSON, or not an object`)
+  },
+)
+
 test('a file that has changed after a check is checked again', async () => {
   const folder = await modelFolder()
   const path = join(folder, 'tokenizer.json')
