@@ -26,8 +26,8 @@ export class EngineStatus {
   change(change: Partial<EngineState>): void {
     const becameReady = change.ready === true && !this.#state.ready
     this.#state = { ...this.#state, ...change }
+    if (change.ready === true) this.#fault = null
     if (!becameReady) return
-    this.#fault = null
     for (const listener of this.#readyListeners) listener()
   }
 
@@ -49,7 +49,7 @@ export class EngineStatus {
   }
 
   /**
-   * Logs a fault. Does not log the reason of the last fault again before the engine becomes ready. The engine's state
+   * Logs a fault. The reason of the last fault is not logged again until a worker has loaded a model. The engine's state
    * does not contain the reason, because callers of the API can read the state. A reason can contain paths of this
    * machine.
    */
