@@ -3,7 +3,7 @@
 // these models, transcripts lack words. With the copy, they do not.
 
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { removeOldDrafts } from '../../base/draft-names.ts'
 import { inheritOwner } from '../../base/inherit-owner.ts'
@@ -14,7 +14,7 @@ import type { Config } from '../../config.ts'
 import { limits } from '../../limits.ts'
 import { ask } from '../ask.ts'
 import { compactFile } from '../network/compact.ts'
-import type { FloatVariant } from '../network/source.ts'
+import { type FloatVariant, safetensorsFile } from '../network/source.ts'
 import { findBuiltIn } from './catalogue.ts'
 import { faultOf } from './fault.ts'
 import { framewiseKind } from './framewise-layout.ts'
@@ -64,7 +64,8 @@ const formVersion = 1
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)
-  const paths = [...jsonFiles.map(name => join(folder, name)), ...weightFiles(folder, variant)]
+  const named = [...jsonFiles, safetensorsFile].map(name => join(folder, name))
+  const paths = [...named.filter(existsSync), ...weightFiles(folder, variant)]
   const files = paths.map(path => {
     const { size, mtimeMs } = statSync(path)
     return [basename(path), size, lock === null ? mtimeMs : null]

@@ -16,6 +16,9 @@ export type Source = Map<string, () => Float32Array>
 /** The suffix of the names of ONNX files with float weights: '' for 32 bits, '_fp16' for 16 bits. */
 export type FloatVariant = '' | '_fp16'
 
+/** The name of Hugging Face's file of float weights, in the folder of a model. */
+export const safetensorsFile = 'model.safetensors'
+
 export function openSource(folder: string, variant: FloatVariant = ''): Source {
   return new Map([...openWeights(folder, variant)].map(([name, find]) => [name, () => floatsOf(find())]))
 }
@@ -25,7 +28,7 @@ export function openSource(folder: string, variant: FloatVariant = ''): Source {
  * if `model.safetensors` is missing.
  */
 export function openWeights(folder: string, variant: FloatVariant = ''): FloatWeights {
-  const published = join(folder, 'model.safetensors')
+  const published = join(folder, safetensorsFile)
   if (existsSync(published)) return fromSafetensors(published)
   return new Map([
     ...fromOnnx(join(folder, 'onnx'), `encoder_model${variant}.onnx`, 'encoder'),

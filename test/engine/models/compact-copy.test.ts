@@ -86,6 +86,9 @@ test.skipIf(!pocket)(
     expect(messages).toHaveLength(3)
     await copy()
     expect(messages).toHaveLength(3)
+    await Bun.write(join(folder, 'model.safetensors'), 'damaged')
+    expect((await copy()).folder).toBe(folder)
+    expect(messages).toHaveLength(4)
   },
 )
 
