@@ -34,9 +34,11 @@ export function openModels(
 export function modelFor(speech: LoadedModels['speech'], language: string): SpeechModel {
   const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
   if (model) return model
+  // steno loads omnilingual only beside a Whisper model, or alone. Of the speech models, only Whisper detects languages.
+  const hasWhisper = speech.some(({ detect }) => detect !== null)
   const remedy = isKnownToWhisper(language)
     ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'
-    : 'run steno models pull omnilingual'
+    : `run steno models pull omnilingual, and start steno ${hasWhisper ? 'again' : 'with STENO_MODEL=omnilingual'}`
   throw new JobFailure('PROCESSING_ERROR', `No model here knows the language ${language}: ${remedy}.`)
 }
 

@@ -322,7 +322,7 @@ test.skipIf(missing)(`the language of the result is the code in the request${ski
 })
 
 const unserved: [string, string][] = [
-  ['ast', 'No model here knows the language ast: run steno models pull omnilingual.'],
+  ['ast', 'No model here knows the language ast: run steno models pull omnilingual, and start steno again.'],
   ['yue', 'No model here knows the language yue: run steno models pull large-v3-turbo, and start steno with'],
 ]
 test.skipIf(missing).each(unserved)(
@@ -490,6 +490,8 @@ test.skipIf(missing).each([
   expect(transcript.full_transcript).toContain(serves)
   const unknown = hear(sound(truth), { language: 'ja' }, () => {}, several)
   await expect(unknown).rejects.toThrow('No model here knows the language ja')
+  const alone = hear(sound(truth), { language: 'ast' }, () => {}, several)
+  await expect(alone).rejects.toThrow('and start steno with STENO_MODEL=omnilingual.')
 })
 
 test.skipIf(missing)(
