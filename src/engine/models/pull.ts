@@ -1,13 +1,13 @@
 // Downloads a model from the hub (Hugging Face's server of model files), and resumes an interrupted download. When all
 // files in the draft folder have the hub's hashes, the draft folder becomes the model's folder.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { lockFile } from '../../base/file-lock.ts'
 import { inheritOwner } from '../../base/inherit-owner.ts'
 import { replaceFolder } from '../../base/whole-file.ts'
 import { limits } from '../../limits.ts'
-import { findRevision, type Hub, listFiles, openFile } from '../../net/hub.ts'
+import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../../net/hub.ts'
 import { SourceError } from '../../net/source.ts'
 import { fetchFile, type RemoteFile } from './fetch-file.ts'
 import { changedFiles, installedLock, isWhole, lockName, type ModelLock, matches } from './lock.ts'
@@ -88,11 +88,23 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
     await fetchFile(join(draft, file.path), remote, bytes => onProgress(before + bytes, total))
     done += file.size
   }
+  removeOthers(draft, files)
   const lock = { id, repository, revision, files }
   await Bun.write(join(draft, lockName), `${JSON.stringify(lock, null, 2)}\n`)
   download.check(draft)
   replaceFolder(draft, folder)
   return lock
+}
+
+/**
+ * Removes the files of a draft that are not in `files`. An interrupted download for another device leaves such files.
+ */
+function removeOthers(draft: string, files: readonly HubFile[]): void {
+  const kept = new Set(files.map(({ path }) => join(draft, path)))
+  for (const entry of readdirSync(draft, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isFile() && !kept.has(path)) rmSync(path)
+  }
 }
 
 /**

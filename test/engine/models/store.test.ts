@@ -8,6 +8,7 @@ import { pullModel } from '../../../src/engine/models/pull-model.ts'
 import { removeModel } from '../../../src/engine/models/remove.ts'
 import { findInstalled, modelsDir } from '../../../src/engine/models/store.ts'
 import { verifyModel } from '../../../src/engine/models/verify.ts'
+import { limits } from '../../../src/limits.ts'
 import { inEnvironment } from '../../support/environment.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { commit, type HubBehaviour, startHub, type TestHub } from '../../support/hub.ts'
@@ -61,9 +62,14 @@ function start(behaviour: HubBehaviour = {}, served: Record<string, Uint8Array> 
   return hub
 }
 
-function pull({ endpoint }: TestHub, token: string | null = null, onProgress = (_: number) => {}) {
+function pull(
+  { endpoint }: TestHub,
+  token: string | null = null,
+  onProgress = (_: number) => {},
+  { gpu } = { gpu: false },
+) {
   const signal = new AbortController().signal
-  return pullModel('tiny', { dir, gpu: false, offline: false, hub: { endpoint, token }, signal, onProgress })
+  return pullModel('tiny', { dir, gpu, offline: false, hub: { endpoint, token }, signal, onProgress })
 }
 
 test('the list has all built-in models that serve, and only Whisper models have a form', () => {
@@ -195,6 +201,20 @@ test('a second pull resumes the parts that the first one left', async () => {
     expect.stringContaining('bytes=50000-'),
   ])
   expect(second.asked.some(request => request.includes('config.json'))).toBe(false)
+})
+
+test('a pull for a CPU does not install what an interrupted pull for a GPU left', async () => {
+  const tries = Array(limits.pullTriesMax).fill(0)
+  const served = start({
+    breaksAfter: [...wholeSmall, files['onnx/encoder_model_fp16.onnx'].length, ...tries],
+  })
+  await expect(pull(served, null, () => {}, { gpu: true })).rejects.toThrow('broke off')
+  const lock = await pull(served)
+  expect(lock.files.map(file => file.path).sort()).toEqual(wanted)
+  expect(readdirSync(join(dir, 'tiny', 'onnx')).sort()).toEqual([
+    'decoder_model_merged.onnx',
+    'encoder_model.onnx',
+  ])
 })
 
 test('a transfer starts again when the hub ignores the range', async () => {
