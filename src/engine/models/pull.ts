@@ -2,7 +2,7 @@
 // files in the draft folder have the hub's hashes, the draft folder becomes the model's folder.
 
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { lockFile } from '../../base/file-lock.ts'
 import { inheritOwner } from '../../base/inherit-owner.ts'
 import { replaceFolder } from '../../base/whole-file.ts'
@@ -75,6 +75,7 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   const total = files.reduce((sum, file) => sum + file.size, 0)
   // The name of the draft folder contains the commit, so an attempt resumes only a download of the same commit.
   const draft = `${folder}.${revision.slice(0, 12)}.part`
+  removeOtherDrafts(folder, draft)
   let done = 0
   for (const file of files) {
     const before = done
@@ -94,6 +95,15 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   download.check(draft)
   replaceFolder(draft, folder)
   return lock
+}
+
+/** Removes the drafts that interrupted downloads of other commits left. No later download uses such a draft. */
+function removeOtherDrafts(folder: string, draft: string): void {
+  const [dir, id] = [dirname(folder), basename(folder)]
+  const drafts = readdirSync(dir).filter(
+    name => name.startsWith(id) && /^\.[0-9a-f]{12}\.part$/.test(name.slice(id.length)),
+  )
+  for (const name of drafts) if (name !== basename(draft)) rmSync(join(dir, name), { recursive: true })
 }
 
 /**

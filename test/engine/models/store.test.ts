@@ -217,6 +217,12 @@ test('a pull for a CPU does not install what an interrupted pull for a GPU left'
   ])
 })
 
+test('a pull removes what interrupted pulls of other commits left', async () => {
+  await Bun.write(join(dir, 'tiny.0123456789ff.part', 'config.json.part'), '{')
+  await pull(start())
+  expect(readdirSync(dir).sort()).toEqual(['tiny', 'tiny.lock'])
+})
+
 test('a transfer starts again when the hub ignores the range', async () => {
   await pull(start({ breaksAfter: [...wholeSmall, 50_000], ignoresRange: true }))
   expect(await verifyModel(dir, 'tiny')).toEqual([])
