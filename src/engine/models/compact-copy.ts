@@ -15,12 +15,11 @@ import { limits } from '../../limits.ts'
 import { ask } from '../ask.ts'
 import { compactFile } from '../network/compact.ts'
 import { type FloatVariant, safetensorsFile } from '../network/source.ts'
-import { findBuiltIn } from './catalogue.ts'
 import { faultOf } from './fault.ts'
 import { framewiseKind } from './framewise-layout.ts'
 import { compactFolderOf, floatVariant, isCompact, jsonFiles, weightFiles } from './layout.ts'
 import { installedLock, lockName, type ModelLock } from './lock.ts'
-import { type InstalledModel, modelsDirOf } from './store.ts'
+import { type InstalledModel, isBuiltIn, modelsDirOf } from './store.ts'
 
 export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
@@ -36,7 +35,7 @@ export async function withCompactCopy<Model extends InstalledModel>(
 ): Promise<Model> {
   const { name, folder } = model
   const variant = isCompact(folder) || framewiseKind(folder) !== null ? null : floatVariant(folder)
-  if (variant === null || findBuiltIn(name)) return model
+  if (variant === null || isBuiltIn(model)) return model
   const copy = compactFolderOf(folder, modelsDirOf(basename(folder), settings))
   try {
     const revision = await revisionOf(folder, variant)

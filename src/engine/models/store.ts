@@ -49,11 +49,13 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
  * Returns the id of the built-in model in this folder. For any other model, returns the last part of the folder's path.
  */
 function nameOf(folder: string): string {
-  const known = Object.keys(models).find(id => {
-    const builtIn = findBuiltIn(id)
-    return builtIn !== null && findCarried(builtIn.builtIn) === folder
-  })
-  return known ?? basename(folder)
+  return Object.keys(models).find(id => isBuiltIn({ name: id, folder })) ?? basename(folder)
+}
+
+/** Returns true if the program contains the model. A folder of the operator may have the name of a built-in model. */
+export function isBuiltIn({ name, folder }: InstalledModel): boolean {
+  const builtIn = findBuiltIn(name)
+  return builtIn !== null && findCarried(builtIn.builtIn) === folder
 }
 
 /**

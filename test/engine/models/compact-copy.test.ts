@@ -25,14 +25,14 @@ beforeAll(async () => {
   if (pocket) await writeRandomModel(template, pocket, size, false)
 })
 
-/** Copies the float model into a new models folder under the name `tiny`. */
-function install() {
+/** Copies the float model into a new models folder under the given name. */
+function install(name = 'tiny') {
   const dir = temporaryFolder()
-  const folder = join(dir, 'tiny')
+  const folder = join(dir, name)
   cpSync(template, folder, { recursive: true })
   const messages: string[] = []
   const copy = () =>
-    withCompactCopy({ name: 'tiny', folder }, { modelsDir: dir, dataDir: dir }, text => messages.push(text))
+    withCompactCopy({ name, folder }, { modelsDir: dir, dataDir: dir }, text => messages.push(text))
   return { dir, folder, messages, copy }
 }
 
@@ -89,6 +89,18 @@ test.skipIf(!pocket)(
     await Bun.write(join(folder, 'model.safetensors'), 'damaged')
     expect((await copy()).folder).toBe(folder)
     expect(messages).toHaveLength(4)
+  },
+)
+
+test.skipIf(!pocket)(
+  `a folder with the name of a built-in model gets a copy, and the built-in model gets none${unless(pocket, 'pocket model')}`,
+  async () => {
+    const { folder, copy } = install('base')
+    expect((await copy()).folder).toBe(`${folder}.compact`)
+    const builtInPocket = { name: 'pocket', folder: pocket! }
+    const dir = temporaryFolder()
+    const settings = { modelsDir: dir, dataDir: dir }
+    expect(await withCompactCopy(builtInPocket, settings, () => {})).toBe(builtInPocket)
   },
 )
 
