@@ -46,7 +46,9 @@ export class WorkerPool {
   readonly #queue = new WorkerQueue()
   /** The GPUs, of which each worker gets one. Empty if there is only one GPU or none. */
   readonly #gpus: readonly string[]
-  /** True after the workers were killed because they were idle for `idleUnloadMs`. The next job starts workers again. */
+  /**
+   * True after all workers were killed because they were idle for `idleUnloadMs`. The next job starts workers again.
+   */
   #isUnloaded = false
   #cancelUnload = () => {}
 
@@ -111,7 +113,8 @@ export class WorkerPool {
   #addWorker(): Promise<void> {
     return this.#retries.run(async () => {
       if (!(await this.#hasCarriedFiles())) return false
-      if (this.#retries.closed || this.model === null || this.#workers.size >= this.capacity) return true
+      const isFull = this.#workers.size >= this.capacity
+      if (this.#retries.closed || this.model === null || this.#isUnloaded || isFull) return true
       return await this.#startWorker(this.model)
     })
   }
@@ -127,7 +130,7 @@ export class WorkerPool {
     }
   }
 
-  /** Starts a worker that loads `model`. Returns true if the worker has loaded the model. */
+  /** Starts a worker that loads `model`. Returns true if the worker has loaded the model, or is no longer needed. */
   async #startWorker(model: ChosenModel): Promise<boolean> {
     const worker = this.#newWorker(model)
     if (!worker) return false
@@ -149,9 +152,9 @@ export class WorkerPool {
       this.giveBack(worker)
       return true
     } catch (error) {
-      this.#workers.delete(worker)
+      const isNeeded = this.#workers.delete(worker)
       await worker.kill()
-      if (this.#retries.closed) return false
+      if (this.#retries.closed || !isNeeded) return true
       this.#status.logFault('engine not loaded', reasonOf(error))
       if (this.#workers.size === 0) this.#status.hasNoModel({ ready: false, model: model.name, device: null })
       return false
@@ -203,14 +206,15 @@ export class WorkerPool {
     this.#cancelUnload = (this.#options.after ?? after)(idleUnloadMs, () => this.#unload())
   }
 
-  /** Kills the idle engine workers (child processes) to free their memory. The next job starts new workers. */
+  /**
+   * Kills all engine workers (child processes) to free their memory. They are idle, or still load their model. The next
+   * job starts new workers.
+   */
   #unload(): void {
     this.#isUnloaded = true
-    log.info('engine unloaded', { workers: this.#queue.idle })
-    for (const worker of this.#queue.takeAllIdle()) {
-      this.#workers.delete(worker)
-      worker.kill()
-    }
+    log.info('engine unloaded', { workers: this.#queue.takeAllIdle().length })
+    for (const worker of this.#workers) worker.kill()
+    this.#workers.clear()
   }
 
   #loadAgain(): void {

@@ -10,7 +10,7 @@ import type { Report } from '../../src/engine/protocol.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
 import { openEngine, type SupervisorOptions } from '../../src/engine/supervisor.ts'
 import type { EngineSettings } from '../../src/engine/worker.ts'
-import { childrenOf, isRunning } from '../media/processes.ts'
+import { childrenOf, isRunning, watchChildren } from '../media/processes.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -375,13 +375,21 @@ test('a job that is cancelled while the engine loads again leaves a worker for t
   expect((await run(opened)).full_transcript).toStartWith('heard by')
 })
 
-test('an idle worker ends after the idle time, although another worker never loads its model', async () => {
+test('all workers end after the idle time, although one of them never loads its model', async () => {
   const timers = steeredTimers()
+  const started = watchChildren()
   const opened = open('loads-once', { after: timers.after }, { workers: 2, idleUnloadMs: 1000 })
+  let becameReady = 0
+  opened.onReady(() => becameReady++)
   const transcript = await run(opened)
   expect(timers.set.length).toBe(1)
+  const pids = started()
+  expect(pids.length).toBe(2)
   timers.elapse()
-  await gone(pidOf(transcript))
+  for (const pid of pids) await gone(pid)
+  rmSync(join(folder, 'loaded'))
+  expect((await run(opened)).full_transcript).not.toBe(transcript.full_transcript)
+  expect(becameReady).toBe(1)
 })
 
 test('without an idle time the workers are kept', async () => {
