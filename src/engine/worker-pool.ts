@@ -112,11 +112,15 @@ export class WorkerPool {
   /** Starts workers, one after another, until one of them has loaded the model, or until no worker is needed. */
   #addWorker(): Promise<void> {
     return this.#retries.run(async () => {
+      if (!this.#needsWorker()) return true
       if (!(await this.#hasCarriedFiles())) return false
-      const isFull = this.#workers.size >= this.capacity
-      if (this.#retries.closed || this.model === null || this.#isUnloaded || isFull) return true
+      if (this.model === null || !this.#needsWorker()) return true
       return await this.#startWorker(this.model)
     })
+  }
+
+  #needsWorker(): boolean {
+    return !this.#retries.closed && !this.#isUnloaded && this.#workers.size < this.capacity
   }
 
   /** Returns true if the files that an engine process needs are on the disk, or could be unpacked. */
