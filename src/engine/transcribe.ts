@@ -18,8 +18,8 @@ import { noTurns } from './who/turns.ts'
 
 export type TranscribeListener = Listener & {
   /**
-   * Called after each block and at the end, with the new complete utterances, which may be none. These utterances have
-   * no speakers. `language` is the language of their texts.
+   * Called each time the model has recognised windows, and at the end. `utterances` are the new complete ones, without
+   * speakers; there may be none. `language` is the language of their texts.
    */
   onUtterances?: (utterances: Utterance[], language: string) => void
   /** Called once at the end, with the turns of the speakers. Without diarization, it is not called. */
