@@ -15,7 +15,8 @@ export function withText(
 ): Utterance {
   if (original.words.length === 0) return { ...utterance, text }
   const { speaker } = utterance
-  const words = retime(original, splitWords(text, original.words, language))
+  const words =
+    text === original.text ? original.words : retime(original, splitWords(text, original.words, language))
   return { ...utterance, text, words: words.map(word => (speaker === null ? word : { ...word, speaker })) }
 }
 

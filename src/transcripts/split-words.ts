@@ -1,28 +1,53 @@
 // Divides the text of an edited utterance into words.
 
-import { writtenWithoutSpaces } from '../languages.ts'
+import { needsWordBreaking, writtenWithoutSpaces } from '../languages.ts'
 import type { Word } from './transcript.ts'
 
 /**
- * Divides an edited text into words, usually at the spaces. In a language without spaces, unchanged words at both ends
- * stay as they are. The text between them is divided by the Unicode rules.
+ * Divides an edited text into words. Unchanged words at both ends stay as they are. The text between them is divided at
+ * the spaces, or by the Unicode rules in a language without spaces.
  */
 export function splitWords(text: string, old: readonly Word[], language: string): string[] {
-  if (!writtenWithoutSpaces(language)) return text.split(' ').filter(part => part !== '')
+  const isSpaced = !writtenWithoutSpaces(language) && !needsWordBreaking(language)
+  const isSpace = (at: number) => /\s/.test(text.charAt(at))
+  /** Returns true if the character at this position belongs to no other word. Always true without spaces. */
+  const isEdge = (at: number) => !isSpaced || ['', ' '].includes(text.charAt(at))
   const head: string[] = []
   const tail: string[] = []
   let [from, to] = [0, text.length]
   for (const { word } of old) {
-    if (word === '' || !text.startsWith(word, from)) break
+    while (isSpace(from)) from += 1
+    if (word === '' || !text.startsWith(word, from) || !isEdge(from + word.length)) break
     head.push(word)
     from += word.length
   }
   for (const { word } of old.slice(head.length).toReversed()) {
-    if (word === '' || to - word.length < from || !text.startsWith(word, to - word.length)) break
-    tail.unshift(word)
-    to -= word.length
+    while (to > from && isSpace(to - 1)) to -= 1
+    const at = to - word.length
+    if (word === '' || at < from || !text.startsWith(word, at) || !isEdge(at - 1)) break
+    tail.push(word)
+    to = at
   }
-  return [...head, ...segmentsOf(text.slice(from, to), language), ...tail]
+  const changed = text.slice(from, to)
+  return [...head, ...(isSpaced ? partsOf(changed) : segmentsOf(changed, language)), ...tail.toReversed()]
+}
+
+/**
+ * Matches punctuation that French writes after a space. The engine joins such a mark to the word before it, as in
+ * `Quoi ?`.
+ */
+const spacedMark = /^[!?:;…»]+$/
+
+/** Divides a text into words at its spaces. A mark that `spacedMark` matches stays with the word before it. */
+function partsOf(text: string): string[] {
+  const words: string[] = []
+  for (const part of text.split(' ')) {
+    if (part === '') continue
+    const last = words.at(-1)
+    if (last !== undefined && spacedMark.test(part)) words[words.length - 1] = `${last} ${part}`
+    else words.push(part)
+  }
+  return words
 }
 
 /**

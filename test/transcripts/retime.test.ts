@@ -161,6 +161,42 @@ test('in a language without spaces, words keep their times up to the first chang
   ])
 })
 
+test('unchanged words beside spaces keep their times in a language that has few spaces', () => {
+  const said: [string, number, number][] = [
+    ['我', 0, 0.2],
+    ['用', 0.2, 0.4],
+    ['iPhone', 0.4, 1],
+    ['拍', 1.2, 1.4],
+    ['照', 1.4, 1.6],
+    ['片', 1.6, 1.8],
+    ['好', 2, 2.2],
+  ]
+  const photo = { ...spoken(said), text: '我用 iPhone 拍照片 好' }
+  expect(timed(photo, '你用 iPhone 拍照片 好', 'zh')).toEqual([['你', 0, 0.2], ...said.slice(1)])
+  const khmer: [string, number, number][] = [
+    ['ខ្ញុំ', 0, 0.4],
+    ['ទៅ', 0.4, 0.8],
+    ['ផ្សារ', 0.8, 1.2],
+  ]
+  expect(timed(spoken(khmer, ''), 'ខ្ញុំមកផ្សារ', 'km').map(([word]) => word)).toEqual(['ខ្ញុំ', 'មក', 'ផ្សារ'])
+})
+
+test('a French mark after a space stays with its word', () => {
+  const french = spoken([
+    ['Alors', 0, 0.5],
+    ['« quoi ?', 0.5, 1],
+    ['Rien !', 1, 1.5],
+  ])
+  const edited = timed(french, 'Alors « quoi ? Presque rien !', 'fr')
+  expect(edited.map(([word]) => word)).toEqual(['Alors', '« quoi ?', 'Presque', 'rien !'])
+})
+
+test('an edit back to the original text gives the original words', () => {
+  const said = { ...fox, text: 'the quick brown—fox jumps' }
+  const edited = withText(said, { original: said, text: 'gone', language: 'en' })
+  expect(withText(edited, { original: said, text: said.text, language: 'en' })).toEqual(said)
+})
+
 test('random edits keep the order of times inside the utterance, and the words of the text', () => {
   const random = seeded(3)
   const vocabulary = 'the quick brown fox jumps over a lazy dog'.split(' ')
