@@ -3,6 +3,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseDuration, parseSize } from './base/units.ts'
+import { day } from './limits/units.ts'
 import { type RateName, rates } from './limits.ts'
 import { parseNets } from './net/nets.ts'
 
@@ -71,9 +72,13 @@ export function oneOf<const Choice extends string>(...choices: Choice[]): (text:
   }
 }
 
+/** The maximum duration in days: about 2,700 years. A much longer duration would end at no valid date. */
+const daysMax = 1_000_000
+
 export function duration(given: string): number {
   const ms = parseDuration(given)
   if (!ms) throw new InvalidValue('a duration such as 250ms, 2s, 30m, 24h or 7d is needed')
+  if (ms > daysMax * day) throw new InvalidValue(`a duration of at most ${daysMax}d is needed`)
   return ms
 }
 
@@ -125,8 +130,16 @@ export function baseUrl(given: string): string {
 }
 
 export function smtpUrl(given: string): string {
-  if (!/^smtps?:$/.test(URL.parse(given)?.protocol ?? ''))
-    throw new InvalidValue('smtp://… or smtps://… is needed')
+  const url = URL.parse(given)
+  if (!url || !/^smtps?:$/.test(url.protocol) || url.host === '')
+    throw new InvalidValue('smtp://HOST:PORT or smtps://HOST:PORT is needed')
+  return given
+}
+
+/** Parses the sender of mails: an email address, or a name with an address in angle brackets. */
+export function sender(given: string): string {
+  if (!/^(?:[^<>]*<[^\s<>@,]+@[^\s<>@,]+>|[^\s<>@,]+@[^\s<>@,]+)$/.test(given))
+    throw new InvalidValue('steno@example.org or Steno <steno@example.org> is needed')
   return given
 }
 

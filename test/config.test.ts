@@ -54,6 +54,9 @@ const accepted: [string, string, keyof Config, unknown][] = [
   ['STENO_STANDBY_EVERY', '30d', 'standbyEveryMs', 2 ** 31 - 1],
   ['STENO_STANDBY_AFTER', '300d', 'standbyAfterMs', 2 ** 31 - 1],
   ['STENO_UPLOAD_TTL', '', 'uploadTtlMs', hour],
+  ['STENO_UPLOAD_TTL', '1000000d', 'uploadTtlMs', 1_000_000 * 24 * hour],
+  ['STENO_MAIL_FROM', 'steno@example.org', 'mailFrom', 'steno@example.org'],
+  ['STENO_MAIL_FROM', '"A, B" <s@[127.0.0.1]>', 'mailFrom', '"A, B" <s@[127.0.0.1]>'],
   ['STENO_RATE_LIMITS', 'off', 'rateLimits', 'off'],
   ['STENO_RATE_LIMITS', 'ip=1000, jobs.create=600', 'rateLimits', { ...rates, ip: 1000, 'jobs.create': 600 }],
   ['STENO_SMTP_URL', 'smtps://user:pw@mail.example', 'smtpUrl', 'smtps://user:pw@mail.example'],
@@ -93,6 +96,11 @@ const refused: [string, string][] = [
   ['STENO_UPLOAD_TTL', '0s'],
   ['STENO_UPLOAD_TTL', '-1h'],
   ['STENO_UPLOAD_TTL', '1w'],
+  ['STENO_UPLOAD_TTL', '1000001d'],
+  ['STENO_TRANSCRIPT_RETENTION', '999999999999d'],
+  ['STENO_MAIL_FROM', 'steno'],
+  ['STENO_MAIL_FROM', 'Steno <steno>'],
+  ['STENO_MAIL_FROM', 'a@example.org, b@example.org'],
   ['STENO_RATE_LIMITS', 'ip=0'],
   ['STENO_RATE_LIMITS', 'constructor=5'],
   ['STENO_RATE_LIMITS', 'ip=5;jobs.get=1'],
@@ -106,6 +114,15 @@ const refused: [string, string][] = [
 test.each(refused)('%s=%s is refused, and the message names the variable', (variable, given) => {
   expect(problemsOf({ [variable]: given })).toEqual([expect.stringContaining(`${variable}=${given}: `)])
 })
+
+test.each(['smtp://', 'smtps:mail.example', 'mail.example:25'])(
+  'a mail server without a host is refused: %s',
+  given => {
+    expect(problemsOf({ STENO_SMTP_URL: given })).toEqual([
+      'STENO_SMTP_URL: smtp://HOST:PORT or smtps://HOST:PORT is needed',
+    ])
+  },
+)
 
 test('a mail server that is refused does not show its password', () => {
   const [problem] = problemsOf({ STENO_SMTP_URL: 'http://user:hidden@mail.example' })

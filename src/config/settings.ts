@@ -20,6 +20,7 @@ import {
   path,
   program,
   rateLimits,
+  sender,
   size,
   smtpUrl,
   text,
@@ -222,7 +223,7 @@ export const settings = {
   mailFrom: setting(
     'STENO_MAIL_FROM',
     '',
-    optional(text),
+    optional(sender),
     'sender of mail; default steno@HOST of the base address',
   ),
   signUp: setting(
