@@ -353,6 +353,21 @@ test('a PATCH whose bytes stop coming gets 408, and its bytes are kept', async (
   expect(await tus.offset(address)).toBe(5)
 })
 
+steered('the answer to a slow creation has the expiry that its last bytes have set', async () => {
+  const { service, tus } = await start()
+  const { readable, writable } = new TransformStream<Uint8Array>()
+  const writer = writable.getWriter()
+  const answer = tus.create(10, { 'Content-Type': 'application/offset+octet-stream' }, readable)
+  await writer.write(new Uint8Array(5))
+  while (service.db.find('select 1 from uploads where declared_bytes = 10') === null) await Bun.sleep(2)
+  service.later(defaults.uploadTtlMs / 2)
+  await writer.write(new Uint8Array(5))
+  await writer.close()
+  const { headers } = await answer
+  const found = await tus.send('HEAD', headers.get('location')!)
+  expect(headers.get('upload-expires')).toBe(found.headers.get('upload-expires')!)
+})
+
 steered('an expired upload gets 410, and its bytes are removed', async () => {
   const { service, ana, tus } = await start()
   const { address, id } = await tus.open(10)

@@ -44,16 +44,16 @@ export async function createResumable(service: Service, context: Context): Promi
   const contentType = contentTypeOf(filename)
   requireBalance(service.db, caller.accountId, service.config.pricePerHourCents)
   set.headers['Tus-Max-Size'] = `${service.config.fileBytesMax}`
-  const upload = service.uploads.resumable.create(caller.accountId, { filename, contentType, declaredBytes })
-  const { offset } = hasBytes
-    ? await receiveFirst(service, context, upload.id)
-    : await service.uploads.resumable.find(caller.accountId, upload.id)
+  const { id } = service.uploads.resumable.create(caller.accountId, { filename, contentType, declaredBytes })
+  const { upload, offset } = hasBytes
+    ? await receiveFirst(service, context, id)
+    : await service.uploads.resumable.find(caller.accountId, id)
   return new Response(null, {
     status: 201,
     headers: {
       // Without STENO_BASE_URL, the address is relative: behind a proxy, the scheme (http or https) is unknown.
-      Location: `${service.config.baseUrl ?? ''}${path}/${upload.id}`,
-      'Upload-Id': upload.id,
+      Location: `${service.config.baseUrl ?? ''}${path}/${id}`,
+      'Upload-Id': id,
       'Upload-Offset': `${offset}`,
       ...expiryOf(upload),
     },
