@@ -23,7 +23,7 @@ export function useAccessToken(db: Db, token: string): Access | null {
     { hash: sha256(token), now: db.now() },
   )
   if (!row) return null
-  if (row.lastUsedAt <= db.now() - limits.sessionUseEveryMs) noteUse(db, row.grantId)
+  if (Math.abs(db.now() - row.lastUsedAt) >= limits.sessionUseEveryMs) noteUse(db, row.grantId)
   const { grantId, accountId, clientId } = row
   return { grantId, accountId, clientId, scopes: scopesIn(row.scope) }
 }

@@ -6,7 +6,7 @@ import { limits } from '../limits.ts'
 
 export type KeyUses = {
   note(keyId: string): void
-  /** Writes the times to the database, except those less than `keyUseEveryMs` after the stored time. */
+  /** Writes the times to the database, except those within `keyUseEveryMs` of the stored time. */
   write(): void
 }
 
@@ -19,7 +19,8 @@ export function openKeyUses(db: Db): KeyUses {
       db.tx(() => {
         for (const [id, at] of noted)
           db.run(
-            `update keys set last_used_at = $at where id = $id and coalesce(last_used_at, 0) <= $at - $everyMs`,
+            `update keys set last_used_at = $at
+             where id = $id and (last_used_at is null or abs($at - last_used_at) >= $everyMs)`,
             { id, at, everyMs: limits.keyUseEveryMs },
           )
       })

@@ -47,7 +47,7 @@ export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accou
 
 /**
  * Finds the session of a token. Returns null if the token is unknown or expired, or if the API key of the session was
- * revoked. Extends the session, unless it was created or extended within `sessionUseEveryMs`.
+ * revoked. Extends the session, unless its last stored use is within `sessionUseEveryMs` of now.
  */
 export function useSession(db: Db, token: string): Session | null {
   const tokenHash = sha256(token)
@@ -57,7 +57,7 @@ export function useSession(db: Db, token: string): Session | null {
     { tokenHash, now: db.now() },
   )
   if (!session) return null
-  if (session.lastUsedAt > db.now() - limits.sessionUseEveryMs) return session
+  if (Math.abs(db.now() - session.lastUsedAt) < limits.sessionUseEveryMs) return session
   return renew(db, tokenHash) ?? session
 }
 

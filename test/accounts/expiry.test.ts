@@ -6,10 +6,13 @@ import { useAccessToken } from '../../src/accounts/access-token.ts'
 import { createAccount } from '../../src/accounts/account.ts'
 import { exchangeCode } from '../../src/accounts/authorization-code.ts'
 import { createClient } from '../../src/accounts/client.ts'
-import { createGrant } from '../../src/accounts/grant.ts'
+import { createGrant, listGrants } from '../../src/accounts/grant.ts'
 import { refreshTokens, type Tokens } from '../../src/accounts/grant-token.ts'
+import { createKey, findKey } from '../../src/accounts/key.ts'
+import { openKeyUses } from '../../src/accounts/key-use.ts'
 import { createSession, useSession } from '../../src/accounts/session.ts'
 import { createVerification, findPendingPassword, useVerification } from '../../src/accounts/verification.ts'
+import { openSecrets } from '../../src/base/seal.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { limits } from '../../src/limits.ts'
@@ -66,6 +69,26 @@ test('an access token and a refresh token are refused when they have expired', (
   const next = refresh(refreshToken) as Tokens
   now += limits.refreshTokenTtlMs
   expect(refresh(next.refreshToken)).toBe('invalid_grant')
+})
+
+test('a use is stored again when the clock was ahead at the last one', () => {
+  const key = createKey(db, openSecrets(folder), accountId, { name: null })!
+  const uses = openKeyUses(db)
+  const use = (session: string, token: string) => {
+    uses.note(key.id)
+    uses.write()
+    useAccessToken(db, token)
+    return useSession(db, session)?.lastUsedAt
+  }
+  const right = now
+  now += limits.verificationTtlMs
+  const { accessToken } = getTokens()
+  const session = createSession(db, { accountId, keyId: null })
+  use(session, accessToken)
+  now = right
+  expect(use(session, accessToken)).toBe(right)
+  expect(findKey(db, key.key)?.lastUsedAt).toBe(right)
+  expect(listGrants(db, accountId)[0]?.lastUsedAt).toBe(right)
 })
 
 test('a link and its password are refused when they have expired', () => {
