@@ -7,9 +7,10 @@ export function codingsOf(answer: Answer): string[] {
   return codingsIn(answer.headers['content-encoding'])
 }
 
-export function lengthOf(answer: Answer): number | null {
-  const length = answer.headers['content-length']
-  return length === undefined ? null : Number(length)
+/** Returns the Content-Length, or null if there is none. With a Transfer-Encoding, it has no meaning (RFC 9112). */
+export function lengthOf({ headers }: Answer): number | null {
+  const length = headers['content-length']
+  return length === undefined || headers['transfer-encoding'] !== undefined ? null : Number(length)
 }
 
 export function rangeOf(answer: Answer): { start: number; total: number | null } | null {

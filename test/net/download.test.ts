@@ -53,6 +53,19 @@ test('a file is complete under its name, and readable only by its owner', async 
   expect(seen.map(([at]) => at)).toEqual(seen.map(([at]) => at).toSorted((a, b) => a - b))
 })
 
+test('with chunked encoding, a wrong Content-Length has no effect', async () => {
+  const headers = { 'Transfer-Encoding': 'chunked', 'Content-Length': `${defaults.fileBytesMax + 1}` }
+  const body = Buffer.concat([
+    Buffer.from(`${media.length.toString(16)}\r\n`),
+    media,
+    Buffer.from('\r\n0\r\n\r\n'),
+  ])
+  const server = await serve({
+    '/both': socket => socket.end(Buffer.concat([Buffer.from(head(200, headers)), body])),
+  })
+  expect(await take(server.url('/both'))).toEqual({ bytes: media.length })
+})
+
 test('a file is downloaded over TLS, in chunks and without a stated length', async () => {
   const server = await serve(
     {
