@@ -6,6 +6,7 @@ import { hashPassword, isPassword } from '../accounts/password.ts'
 import { createSession, endSessions } from '../accounts/session.ts'
 import { findAccountSettings, setPassword } from '../accounts/settings.ts'
 import { ApiError } from '../errors.ts'
+import { authenticateSession } from './gate/credential.ts'
 import { gate } from './gate/gate.ts'
 import { sessionCookie } from './gate/session-cookie.ts'
 import { about } from './route.ts'
@@ -19,7 +20,7 @@ export const ownPassword = (service: Service) =>
     .put(
       '/password',
       async ({ caller, body, request }) => {
-        const token = await changePassword(service, caller, body)
+        const token = await changePassword(service, request, caller, body)
         return new Response(null, {
           status: 204,
           headers: { 'Set-Cookie': sessionCookie(service, request, token), 'Cache-Control': 'no-store' },
@@ -34,19 +35,22 @@ export const ownPassword = (service: Service) =>
 
 /**
  * Changes the password, ends all sign-in sessions of the account, and returns the token of a new session. Throws an
- * ApiError if the current password is wrong or changes meanwhile.
+ * ApiError if the current password is wrong, or if it changes or the session ends meanwhile.
  */
 async function changePassword(
-  { db }: Service,
+  service: Service,
+  request: Request,
   caller: { accountId: string; keyId: string | null },
   { current_password: current, password }: Static<typeof shapes.passwordRequest>,
 ): Promise<string> {
+  const { db } = service
   const { accountId } = caller
   const wrong = () => new ApiError('INVALID_CREDENTIALS', 'The current password is wrong.')
   const { passwordHash } = findAccountSettings(db, accountId)
   if (passwordHash !== null && !(await isPassword(current ?? '', passwordHash))) throw wrong()
   const hash = await hashPassword(password)
   return db.tx(() => {
+    authenticateSession(service, request)
     if (findAccountSettings(db, accountId).passwordHash !== passwordHash) throw wrong()
     setPassword(db, accountId, hash)
     endSessions(db, accountId)

@@ -4,9 +4,10 @@ import { expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Account, closeAccount, createAccount, setDefaultWebhook } from '../../src/accounts/account.ts'
-import { createKey, revokeKey } from '../../src/accounts/key.ts'
+import { createKey, listKeys, revokeKey } from '../../src/accounts/key.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
-import { setPassword } from '../../src/accounts/settings.ts'
+import { endSessions } from '../../src/accounts/session.ts'
+import { findAccountSettings, setPassword } from '../../src/accounts/settings.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { hashAtLowCost, password, passwordHash } from '../support/password.ts'
 import {
@@ -158,6 +159,38 @@ test('signing out ends one session, or all sessions of the account', async () =>
   expect((await second!('DELETE', '/app/sessions', own(service))).status).toBe(204)
   for (const each of [second!, third!]) await expectEnded(each('GET', '/v1/balance'))
   expect((await ben('GET', '/app/session')).status).toBe(200)
+})
+
+steered('a request whose session ends while its body arrives makes no key', async () => {
+  const service = await startTestService()
+  const { key, id } = service.account('ana')
+  const Cookie = (await signIn(service, { key })).headers.get('set-cookie')!.split(';')[0]!
+  service.db.run('update sessions set last_used_at = 0')
+  const { readable, writable } = new TransformStream<string>()
+  const writer = writable.getWriter()
+  const headers = { Cookie, 'Content-Type': 'application/json', ...own(service) }
+  const body = readable.pipeThrough(new TextEncoderStream())
+  const answer = service.fetch('/app/keys', { method: 'POST', headers, body })
+  await writer.write('{"name":')
+  while (service.db.find('select 1 from sessions where last_used_at > 0') === null) await Bun.sleep(2)
+  endSessions(service.db, id)
+  await writer.write('"stolen"}')
+  await writer.close()
+  await expectEnded(answer)
+  expect(listKeys(service.db, id)).toHaveLength(1)
+})
+
+steered('a key that is revoked while a new password is hashed sets no password', async () => {
+  const service = await startTestService()
+  const { key, keyId, id } = service.account('ana')
+  const ana = browser(service, await signIn(service, { key }))
+  spyOn(Bun.password, 'hash').mockImplementationOnce(async () => {
+    revokeKey(service.db, keyId)
+    return passwordHash
+  })
+  const headers = { 'Content-Type': 'application/json', ...own(service) }
+  await expectEnded(ana('PUT', '/app/password', headers, JSON.stringify({ password })))
+  expect(findAccountSettings(service.db, id).passwordHash).toBeNull()
 })
 
 test('below /app an API key in a header is no session', async () => {

@@ -16,7 +16,10 @@ export const sessionChecks = (service: Service) => ({
       admit(service, { request, set, requestState }, rate, authenticateSession),
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
-  /** The checks of a route with a sign-in session and a JSON body. */
+  /**
+   * The checks of a route with a sign-in session and a JSON body. The session is checked again after the body: it may
+   * end while a slow body arrives, and such a route may give lasting access, such as an API key.
+   */
   sessionBody: (rate: RateName) => ({
     detail: about({
       rate,
@@ -24,9 +27,11 @@ export const sessionChecks = (service: Service) => ({
       errors: [...commonErrors, ...bodyErrors, 'SESSION_ENDED'],
       hide: true,
     }),
-    parse: ({ request, set, requestState }: GateContext) => {
+    parse: async ({ request, set, requestState }: GateContext) => {
       admit(service, { request, set, requestState }, rate, authenticateSession)
-      return takeBody(request, requestState)
+      const body = await takeBody(request, requestState)
+      authenticateSession(service, request)
+      return body
     },
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
