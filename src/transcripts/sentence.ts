@@ -24,31 +24,3 @@ const abbreviation =
 export function endsSentence(text: string): boolean {
   return sentenceEnd.test(text) && !abbreviation.test(text)
 }
-
-/**
- * Matches a mark that also occurs inside words and numbers, such as the period in `3.5`. Inside a text, such a mark
- * ends a sentence only before white space. Closing marks may stand before the white space.
- */
-const insideWords = '[.!?…]'
-/**
- * Matches a closing bracket or quotation mark, or a straight quotation mark. Directly after the end of a sentence, such
- * a character belongs to this sentence. `“` is not matched, because it may open the next sentence in Chinese.
- */
-const closingAnywhere = '[\\p{Pe}\\p{Pf}"\']'
-const boundary = new RegExp(
-  `(?<=${mark}${closing}*)(?=\\s)|(?<=(?!${insideWords})${mark}${closingAnywhere}*)(?!${mark}|${closingAnywhere}|\\s)`,
-  'u',
-)
-
-/** Divides a text into sentences. The white space between two sentences belongs to the start of the second sentence. */
-export function sentencesOf(text: string): string[] {
-  const sentences: string[] = []
-  let sentence = ''
-  for (const part of text.split(boundary)) {
-    sentence += part
-    if (!endsSentence(sentence)) continue
-    sentences.push(sentence)
-    sentence = ''
-  }
-  return sentence.trim() === '' ? sentences : [...sentences, sentence]
-}
