@@ -20,6 +20,8 @@ test.each([
   ['Chinese in quotes', '“他回家了吗？”', true],
   ['Japanese in corner brackets', '「帰りました。」', true],
   ['half-width Japanese', 'ｶｴﾘﾏｼﾀ｡', true],
+  ['Korean, a word of one syllable', '안 돼.', true],
+  ['Chinese, one character with a full stop of Latin', '对.', true],
   ['Burmese, its section', 'သူ အိမ်ပြန်တယ်။', true],
   ['Burmese, its little section', 'သူက၊', false],
   ['Khmer', 'គាត់ទៅផ្ទះ។', true],
