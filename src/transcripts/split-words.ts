@@ -9,27 +9,41 @@ import type { Word } from './transcript.ts'
  */
 export function splitWords(text: string, old: readonly Word[], language: string): string[] {
   const isSpaced = !writtenWithoutSpaces(language) && !needsWordBreaking(language)
-  const isSpace = (at: number) => /\s/.test(text.charAt(at))
-  /** Returns true if the character at this position belongs to no other word. Always true without spaces. */
-  const isEdge = (at: number) => !isSpaced || ['', ' '].includes(text.charAt(at))
-  const head: string[] = []
-  const tail: string[] = []
-  let [from, to] = [0, text.length]
-  for (const { word } of old) {
-    while (isSpace(from)) from += 1
-    if (word === '' || !text.startsWith(word, from) || !isEdge(from + word.length)) break
-    head.push(word)
-    from += word.length
+  const insideWord = isSpaced ? /^[^ ]{2}$/ : /^[\p{sc=Latin}\p{N}]{2}$/u
+  const isEdge = (at: number) => !insideWord.test(text.slice(Math.max(0, at - 1), at + 1))
+  const words = old.map(({ word }) => word)
+  const ends = endsOf(text, words)
+  const head = ends.findLastIndex(isEdge) + 1
+  const from = ends[head - 1] ?? 0
+  const begins = endsOf(reversed(text), words.toReversed().map(reversed)).map(end => text.length - end)
+  const tail =
+    begins.findLastIndex((at, index) => isEdge(at) && at >= from && head + index < words.length) + 1
+  const changed = text.slice(from, begins[tail - 1] ?? text.length)
+  return [
+    ...words.slice(0, head),
+    ...(isSpaced ? partsOf(changed) : segmentsOf(changed, language)),
+    ...words.slice(words.length - tail),
+  ]
+}
+
+/**
+ * Returns the ends of the words with which a text begins, as positions in the text. Only white space may be between
+ * these words.
+ */
+function endsOf(text: string, words: readonly string[]): number[] {
+  const ends: number[] = []
+  for (const word of words) {
+    let from = ends.at(-1) ?? 0
+    while (/\s/.test(text.charAt(from))) from += 1
+    if (word === '' || !text.startsWith(word, from)) break
+    ends.push(from + word.length)
   }
-  for (const { word } of old.slice(head.length).toReversed()) {
-    while (to > from && isSpace(to - 1)) to -= 1
-    const at = to - word.length
-    if (word === '' || at < from || !text.startsWith(word, at) || !isEdge(at - 1)) break
-    tail.push(word)
-    to = at
-  }
-  const changed = text.slice(from, to)
-  return [...head, ...(isSpaced ? partsOf(changed) : segmentsOf(changed, language)), ...tail.toReversed()]
+  return ends
+}
+
+/** Returns the UTF-16 code units of a text in reverse order. */
+function reversed(text: string): string {
+  return text.split('').toReversed().join('')
 }
 
 /**

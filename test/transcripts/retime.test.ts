@@ -173,6 +173,7 @@ test('unchanged words beside spaces keep their times in a language that has few 
   ]
   const photo = { ...spoken(said), text: '我用 iPhone 拍照片 好' }
   expect(timed(photo, '你用 iPhone 拍照片 好', 'zh')).toEqual([['你', 0, 0.2], ...said.slice(1)])
+  expect(timed(photo, '我用 iPhones 拍照片 好', 'zh').map(([word]) => word)[2]).toBe('iPhones')
   const khmer: [string, number, number][] = [
     ['ខ្ញុំ', 0, 0.4],
     ['ទៅ', 0.4, 0.8],
@@ -191,10 +192,16 @@ test('a French mark after a space stays with its word', () => {
   expect(edited.map(([word]) => word)).toEqual(['Alors', '« quoi ?', 'Presque', 'rien !'])
 })
 
-test('an edit back to the original text gives the original words', () => {
-  const said = { ...fox, text: 'the quick brown—fox jumps' }
-  const edited = withText(said, { original: said, text: 'gone', language: 'en' })
-  expect(withText(edited, { original: said, text: said.text, language: 'en' })).toEqual(said)
+test('words without a space between them keep their times, and the original text gives the original words', () => {
+  const said: [string, number, number][] = [
+    ['well', 0, 0.3],
+    ['quite—', 0.3, 0.6],
+    ['no', 0.6, 0.9],
+  ]
+  const original = { ...spoken(said), text: 'well quite—no' }
+  expect(timed(original, 'oh quite—no')).toEqual([['oh', 0, 0.3], ...said.slice(1)])
+  const edited = withText(original, { original, text: 'gone', language: 'en' })
+  expect(withText(edited, { original, text: original.text, language: 'en' })).toEqual(original)
 })
 
 test('random edits keep the order of times inside the utterance, and the words of the text', () => {
