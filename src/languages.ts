@@ -32,14 +32,22 @@ export function isKnownToWhisper(code: string): boolean {
   return knownToWhisper.has(listedCode(code))
 }
 
+/** The codes in `languages` for other codes of Norwegian Bokmål, Filipino and Mandarin. */
+const others = new Map([
+  ['nb', 'no'],
+  ['fil', 'tl'],
+  ['cmn', 'zh'],
+])
+
 /**
- * Returns the code of the language that a caller probably meant: `en` for `EN`, `en-US`, `eng` or `English`. Returns
- * null if no language has such a code or name.
+ * Returns the code of the language that a caller probably meant: `en` for `EN`, `en-US`, `eng` or `English`, and `no`
+ * for `nb`. Returns null if no language has such a code or name.
  */
 export function findMeantLanguage(given: string): string | null {
   try {
     const { language } = new Intl.Locale(given.replaceAll('_', '-'))
-    if (isLanguage(language)) return language
+    const code = others.get(language) ?? language
+    if (isLanguage(code)) return code
   } catch {
     // `Intl.Locale` throws if the text does not have the form of a language code. The text may then be the name of a
     // language.
