@@ -33,6 +33,7 @@ export function searchWords(text: string): SearchWord[] {
 function folded(word: string): string {
   // A word of ASCII letters and digits needs no normalisation. This test saves time for most texts in Latin letters.
   if (/^\w+$/.test(word)) return word.toLowerCase()
+  // The letters ß, ς and the Turkish ı become what `toLowerCase` makes of their capitals SS, Σ and I.
   return word
     .normalize('NFKD')
     .replace(accents, '')
@@ -40,6 +41,7 @@ function folded(word: string): string {
     .normalize('NFC')
     .replaceAll('ß', 'ss')
     .replaceAll('ς', 'σ')
+    .replaceAll('ı', 'i')
     .replace(/[^\p{L}\p{N}\p{M}]/gu, '')
 }
 

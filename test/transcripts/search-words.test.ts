@@ -13,6 +13,7 @@ test.each([
   ['Der Zug fährt.', 'FAHRT', ['fährt']],
   ['cafe\u0301 noir', 'café', ['cafe\u0301']],
   ['İstanbul', 'istanbul', ['İstanbul']],
+  ['Işık ve IRMAK', 'ışık ırmak', ['Işık', 'IRMAK']],
   ['ὁ λόγος', 'ΛΟΓΟΣ', ['λόγος']],
   ['東京都庁で会議が行われた。', '会議', ['会議']],
   ['東京都庁で会議が行われた。', '議会', []],
