@@ -31,6 +31,7 @@ import pendingInTurn from './migrations/027_pending_in_turn.sql' with { type: 't
 import jobsOfKey from './migrations/028_jobs_of_key.sql' with { type: 'text' }
 import mediaOfDeletedJobs from './migrations/029_media_of_deleted_jobs.sql' with { type: 'text' }
 import status from './migrations/030_status.sql' with { type: 'text' }
+import uploadMetadata from './migrations/031_upload_metadata.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -66,6 +67,7 @@ const shipped: Migration[] = [
   { name: '028_jobs_of_key', sql: jobsOfKey },
   { name: '029_media_of_deleted_jobs', sql: mediaOfDeletedJobs },
   { name: '030_status', sql: status },
+  { name: '031_upload_metadata', sql: uploadMetadata },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

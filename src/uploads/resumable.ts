@@ -40,7 +40,10 @@ export class ResumableUploads {
    */
   create(
     accountId: string,
-    { declaredBytes, ...facts }: { filename: string; contentType: string; declaredBytes: number },
+    {
+      declaredBytes,
+      ...facts
+    }: { filename: string; contentType: string; declaredBytes: number; metadata: string | null },
   ): ResumableUpload {
     if (declaredBytes > this.#config.fileBytesMax)
       throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit.')

@@ -18,6 +18,8 @@ export type Upload = {
    * upload whose file was removed.
    */
   declaredBytes: number | null
+  /** The header Upload-Metadata as the client sent it. Null for a used upload, and for one that is not resumable. */
+  metadata: string | null
   /**
    * The size of the complete file in bytes. Null for an incomplete file, and for an expired upload whose file was
    * removed.
@@ -30,8 +32,8 @@ export type Upload = {
 type UploadRow = Omit<Upload, 'tooLarge'> & { tooLarge: number }
 
 const columns = `id, account_id as accountId, filename, content_type as contentType, created_at as createdAt,
-  expires_at as expiresAt, declared_bytes as declaredBytes, file_bytes as fileBytes, too_large as tooLarge,
-  used_at as usedAt`
+  expires_at as expiresAt, declared_bytes as declaredBytes, tus_metadata as metadata,
+  file_bytes as fileBytes, too_large as tooLarge, used_at as usedAt`
 
 export function createUpload(
   db: Db,
@@ -41,12 +43,14 @@ export function createUpload(
     filename,
     contentType,
     declaredBytes = null,
+    metadata = null,
     ttlMs,
   }: {
     id?: string
     filename: string
     contentType: string
     declaredBytes?: number | null
+    metadata?: string | null
     ttlMs: number
   },
 ): Upload {
@@ -57,14 +61,16 @@ export function createUpload(
     filename,
     contentType,
     declaredBytes,
+    metadata,
     createdAt: now,
     expiresAt: now + ttlMs,
   }
   db.tx(() => {
     requireNotDeleted(db, accountId)
     db.run(
-      `insert into uploads (id, account_id, filename, content_type, declared_bytes, created_at, expires_at)
-       values ($id, $accountId, $filename, $contentType, $declaredBytes, $createdAt, $expiresAt)`,
+      `insert into uploads (id, account_id, filename, content_type, declared_bytes, tus_metadata, created_at,
+         expires_at)
+       values ($id, $accountId, $filename, $contentType, $declaredBytes, $metadata, $createdAt, $expiresAt)`,
       upload,
     )
   })
@@ -103,7 +109,7 @@ export function takeUpload(db: Db, accountId: string, id: string): Upload {
     if (upload.expiresAt <= db.now()) throw new ApiError('UPLOAD_EXPIRED')
     if (upload.tooLarge) throw new ApiError('FILE_TOO_LARGE')
     if (!upload.fileBytes) throw new ApiError('FILE_NOT_UPLOADED')
-    db.run('update uploads set used_at = $now where id = $id', { id, now: db.now() })
+    db.run('update uploads set used_at = $now, tus_metadata = null where id = $id', { id, now: db.now() })
     return upload
   })
 }

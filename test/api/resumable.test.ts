@@ -157,10 +157,13 @@ test.each(badCreations)('a creation with %s is refused', async (_, headers, stat
   expect(service.db.list('select id from uploads where account_id = $id', { id: ana.id })).toEqual([])
 })
 
-test('names from the disk of a person are accepted, and other metadata is ignored', async () => {
+test('names from the disk of a person are accepted, and HEAD returns all metadata as they were sent', async () => {
   const { tus } = await start()
   const metadata = `is_private,filetype ${btoa('audio/mpeg')}, ${metadataOf('Gespräch “1/2”.MP3')}`
-  expect((await tus.create(1, { 'Upload-Metadata': metadata })).status).toBe(201)
+  const created = await tus.create(1, { 'Upload-Metadata': metadata })
+  expect(created.status).toBe(201)
+  const found = await tus.send('HEAD', created.headers.get('location')!)
+  expect(found.headers.get('upload-metadata')).toBe(metadata)
 })
 
 test('an account without a balance cannot create an upload', async () => {
@@ -253,14 +256,15 @@ test('a deleted upload is unknown, and its bytes are gone', async () => {
   expect(stored()).toEqual([])
 })
 
-test('an upload that a job uses can neither grow nor be deleted', async () => {
+test('an upload that a job uses can neither grow nor be deleted, and has no metadata', async () => {
   const { ana, tus } = await start()
   const { address, id } = await tus.open(file.length)
   await tus.patch(address, 0, file)
   await ana.post('/v1/transcribe', { upload_id: id })
   expect(await outcomeOf(await tus.patch(address, file.length, null))).toEqual([409, 'CONFLICT'])
   expect(await outcomeOf(await tus.send('DELETE', address))).toEqual([409, 'CONFLICT'])
-  expect(await tus.offset(address)).toBe(file.length)
+  const { headers } = await tus.send('HEAD', address)
+  expect([headers.get('upload-offset'), headers.get('upload-metadata')]).toEqual([`${file.length}`, null])
 })
 
 test('a POST may name its method in X-HTTP-Method-Override', async () => {

@@ -169,7 +169,7 @@ function openResumable(declaredBytes: number) {
   const opened = openStore()
   opened.config.requestIdleMs = 3000
   const { resumable } = opened.store
-  const facts = { filename: 'a.wav', contentType: 'audio/wav' }
+  const facts = { filename: 'a.wav', contentType: 'audio/wav', metadata: null }
   const create = (bytes: number) => resumable.create(opened.account.id, { ...facts, declaredBytes: bytes }).id
   const id = create(declaredBytes)
   const append = (body: ReadableStream<Uint8Array>, bytesDeclared = 0) =>

@@ -32,6 +32,7 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   'Upload-Id': { description: 'The upload_id of POST /v1/transcribe' },
   'Upload-Offset': { type: 'integer', description: 'How many bytes have arrived' },
   'Upload-Length': { type: 'integer', description: 'The size of the file in bytes' },
+  'Upload-Metadata': { description: 'What the creating request said of the file' },
   'Upload-Expires': { description: 'When the upload expires, if no more bytes arrive' },
   Location: { description: 'The address of what was created' },
   'Accept-Ranges': { description: 'bytes: parts of the file can be asked for with Range' },

@@ -36,7 +36,7 @@ export const resumableUpload = (service: Service) =>
         success: {
           status: 200,
           description: 'In the headers',
-          headers: ['Upload-Length', ...stateHeaders],
+          headers: ['Upload-Length', 'Upload-Metadata', ...stateHeaders],
         },
         fails: ['UPLOAD_NOT_FOUND', 'GONE', 'TUS_VERSION_NOT_SUPPORTED'],
       }),

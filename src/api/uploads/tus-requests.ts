@@ -44,7 +44,13 @@ export async function createResumable(service: Service, context: Context): Promi
   const contentType = contentTypeOf(filename)
   requireBalance(service.db, caller.accountId, service.config.pricePerHourCents)
   set.headers['Tus-Max-Size'] = `${service.config.fileBytesMax}`
-  const { id } = service.uploads.resumable.create(caller.accountId, { filename, contentType, declaredBytes })
+  const metadata = headers.get('upload-metadata')
+  const { id } = service.uploads.resumable.create(caller.accountId, {
+    filename,
+    contentType,
+    declaredBytes,
+    metadata,
+  })
   const { upload, offset } = hasBytes
     ? await receiveFirst(service, context, id)
     : await service.uploads.resumable.find(caller.accountId, id)
@@ -92,6 +98,7 @@ export async function findResumable(
     headers: {
       'Upload-Offset': `${offset}`,
       'Upload-Length': `${upload.declaredBytes}`,
+      ...(upload.metadata === null ? {} : { 'Upload-Metadata': upload.metadata }),
       'Cache-Control': 'no-store',
       ...expiryOf(upload),
     },
