@@ -31,8 +31,8 @@ export type Progress = {
   /** True after the first successful response that began at the first byte of the file. */
   begun: boolean
   /**
-   * The number of bytes that all attempts together have written, and the time for which they have read, in
-   * milliseconds.
+   * The number of bytes that all attempts together have written, and the time in milliseconds in which they have read
+   * and written them.
    */
   receivedBytes: number
   receivedMs: number
