@@ -46,27 +46,26 @@ function reversed(text: string): string {
   return text.split('').toReversed().join('')
 }
 
-/**
- * Matches punctuation that French writes after a space. The engine joins such a mark to the word before it, as in
- * `Quoi ?`.
- */
+/** Matches punctuation that French writes after a space. It belongs to the word before it. */
 const spacedMark = /^[!?:;…»]+$/
+/** Matches opening quotation marks and brackets. They belong to the word after them. */
+const opening = /^[\p{Ps}\p{Pi}]+$/u
 
-/** Divides a text into words at its spaces. A mark that `spacedMark` matches stays with the word before it. */
+/** Divides a text into words at its spaces, and joins marks that `spacedMark` or `opening` matches to a word. */
 function partsOf(text: string): string[] {
   const words: string[] = []
   for (const part of text.split(' ')) {
     if (part === '') continue
     const last = words.at(-1)
-    if (last !== undefined && spacedMark.test(part)) words[words.length - 1] = `${last} ${part}`
-    else words.push(part)
+    if (last === undefined || !(spacedMark.test(part) || opening.test(last))) words.push(part)
+    else words[words.length - 1] = `${last} ${part}`
   }
   return words
 }
 
 /**
- * Divides a text into words by the Unicode rules for word boundaries. A punctuation mark is joined to the word before
- * it, if there is one.
+ * Divides a text into words by the Unicode rules for word boundaries. An opening mark is joined to the word after it,
+ * and any other mark to the word before it, if there is one.
  */
 function segmentsOf(text: string, language: string): string[] {
   const words: string[] = []
@@ -74,7 +73,8 @@ function segmentsOf(text: string, language: string): string[] {
     const part = segment.trim()
     if (part === '') continue
     const last = words.at(-1)
-    if (isWordLike || last === undefined) words.push(part)
+    const begins = isWordLike || opening.test(part)
+    if (last === undefined || (begins && !opening.test(last))) words.push(part)
     else words[words.length - 1] = last + part
   }
   return words

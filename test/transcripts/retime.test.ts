@@ -173,6 +173,7 @@ test('unchanged words beside spaces keep their times in a language that has few 
   ]
   const photo = { ...spoken(said), text: '我用 iPhone 拍照片 好' }
   expect(timed(photo, '你用 iPhone 拍照片 好', 'zh')).toEqual([['你', 0, 0.2], ...said.slice(1)])
+  expect(timed(photo, '他说：“好！”', 'zh').map(([word]) => word)).toEqual(['他', '说：', '“好！”'])
   expect(timed(photo, '我用 iPhones 拍照片 好', 'zh').map(([word]) => word)[2]).toBe('iPhones')
   const khmer: [string, number, number][] = [
     ['ខ្ញុំ', 0, 0.4],
@@ -190,6 +191,8 @@ test('a French mark after a space stays with its word', () => {
   ])
   const edited = timed(french, 'Alors « quoi ? Presque rien !', 'fr')
   expect(edited.map(([word]) => word)).toEqual(['Alors', '« quoi ?', 'Presque', 'rien !'])
+  const both = timed(french, 'Bon « quoi ? Tout !', 'fr')
+  expect(both.map(([word]) => word)).toEqual(['Bon', '« quoi ?', 'Tout !'])
 })
 
 test('words without a space between them keep their times, and the original text gives the original words', () => {
