@@ -25,7 +25,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'stop jobs that commands ended': ({ runner }) => runner.stopEndedJobs(),
     'fail stuck jobs': ({ runner }) => runner.failStuckJobs(),
     'give waiting jobs to engines': ({ runner }) => runner.pump(),
-    'remove bytes of expired uploads': ({ db, config }) => removeUnusedBytes(db, config.dataDir),
+    'remove bytes of expired uploads': ({ db, config, uploads }) =>
+      removeUnusedBytes(db, config.dataDir, { sending: uploads.sending() }),
     'remove old media': ({ db, config }) =>
       removeOldMedia(db, config.dataDir, { keptMs: config.mediaRetentionMs }),
     'delete old jobs': ({ runner, config }) => {

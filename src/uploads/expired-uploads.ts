@@ -8,9 +8,11 @@ import { uploadPath } from './disk.ts'
 /**
  * Removes the files of some expired uploads that were not used. The rows in the database stay for some time: a caller
  * that uses such an upload gets the error UPLOAD_EXPIRED. If a file cannot be removed, a later call tries again.
+ * `sending` are the ids of uploads whose bytes are arriving: their files stay, because the next bytes renew the upload.
  */
-export function removeUnusedBytes(db: Db, dataDir: string): void {
-  for (const id of listExpiredUploads(db)) if (tryRemove(uploadPath(dataDir, id))) forgetBytes(db, id)
+export function removeUnusedBytes(db: Db, dataDir: string, { sending }: { sending: string[] }): void {
+  for (const id of listExpiredUploads(db, sending))
+    if (tryRemove(uploadPath(dataDir, id))) forgetBytes(db, id)
 }
 
 /**
@@ -33,13 +35,14 @@ export function purgeExpiredUploads(
   )
 }
 
-/** Returns the ids of some expired uploads that were not used and whose files may still exist. */
-function listExpiredUploads(db: Db): string[] {
+/** Returns the ids of some expired uploads, not in `sending`, that were not used and whose files may still exist. */
+function listExpiredUploads(db: Db, sending: string[]): string[] {
   return db
     .list<{ id: string }>(
       `select id from uploads where used_at is null and expires_at <= $now
-       and (file_bytes is not null or declared_bytes is not null) limit $limit`,
-      { now: db.now(), limit: limits.uploadRemovalsMax },
+       and (file_bytes is not null or declared_bytes is not null)
+       and id not in (select value from json_each($sending)) limit $limit`,
+      { now: db.now(), sending: JSON.stringify(sending), limit: limits.uploadRemovalsMax },
     )
     .map(({ id }) => id)
 }

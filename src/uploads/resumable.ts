@@ -106,8 +106,7 @@ export class ResumableUploads {
     turn.start(transfer)
     try {
       this.#transfers.requireRoom(accountId, bytesDeclared)
-      // Without this renewal, the upload could expire while its bytes arrive. A periodic task could then remove its
-      // file.
+      // Without this renewal, the upload could expire while its bytes arrive.
       await whenUnlocked(this.#db, () => {
         this.#require(accountId, id)
         this.#renew(id)

@@ -86,7 +86,7 @@ test('a job that was deleted keeps the time of its deletion, and is not listed t
 test('the files and the rows of expired uploads are removed in parts', () => {
   const rows = limits.purgedUploadsMax + 1
   db.tx(() => makeUploads(rows))
-  removeUnusedBytes(db, folder)
+  removeUnusedBytes(db, folder, { sending: [] })
   expect(count('uploads where declared_bytes is not null')).toBe(rows - limits.uploadRemovalsMax)
   purgeExpiredUploads(db, { keptMs: 0, sending: [] })
   expect(count('uploads')).toBe(1)
@@ -104,7 +104,7 @@ test('a file that cannot be removed stays, and the files after it are removed', 
   for (const [index, path] of paths.entries())
     index % 2 === 0 ? mkdirSync(path) : writeFileSync(path, 'media')
   removeOldMedia(db, folder, { keptMs: 0 })
-  removeUnusedBytes(db, folder)
+  removeUnusedBytes(db, folder, { sending: [] })
   expect(paths.map(existsSync)).toEqual([true, false, true, false])
   expect(count('jobs where media_kept = 1')).toBe(1)
   expect(count(`uploads where id = '${uploads[0]}' and declared_bytes is not null`)).toBe(1)
