@@ -20,6 +20,21 @@ const pattern = new RegExp(
  */
 const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
 
+/**
+ * The letters that become other letters in the search index. The first three become what `toLowerCase` makes of their
+ * capitals SS, Σ and I. Unicode does not divide the others into a letter and an accent.
+ */
+const plainLetters: Record<string, string> = {
+  ß: 'ss',
+  ς: 'σ',
+  ı: 'i',
+  đ: 'd',
+  ħ: 'h',
+  ł: 'l',
+  ø: 'o',
+  ŧ: 't',
+}
+
 /** Returns the words of a text with their positions. */
 export function searchWords(text: string): SearchWord[] {
   const words: SearchWord[] = []
@@ -33,15 +48,12 @@ export function searchWords(text: string): SearchWord[] {
 function folded(word: string): string {
   // A word of ASCII letters and digits needs no normalisation. This test saves time for most texts in Latin letters.
   if (/^\w+$/.test(word)) return word.toLowerCase()
-  // The letters ß, ς and the Turkish ı become what `toLowerCase` makes of their capitals SS, Σ and I.
   return word
     .normalize('NFKD')
     .replace(accents, '')
     .toLowerCase()
     .normalize('NFC')
-    .replaceAll('ß', 'ss')
-    .replaceAll('ς', 'σ')
-    .replaceAll('ı', 'i')
+    .replace(/[ßςıđħłøŧ]/g, letter => plainLetters[letter] ?? letter)
     .replace(/[^\p{L}\p{N}\p{M}]/gu, '')
 }
 

@@ -14,6 +14,7 @@ test.each([
   ['cafe\u0301 noir', 'café', ['cafe\u0301']],
   ['İstanbul', 'istanbul', ['İstanbul']],
   ['Işık ve IRMAK', 'ışık ırmak', ['Işık', 'IRMAK']],
+  ['Łódź, Đà Nẵng, TROMSØ', 'lodz "da nang" tromsø', ['Łódź', 'Đà Nẵng', 'TROMSØ']],
   ['ὁ λόγος', 'ΛΟΓΟΣ', ['λόγος']],
   ['東京都庁で会議が行われた。', '会議', ['会議']],
   ['東京都庁で会議が行われた。', '議会', []],
