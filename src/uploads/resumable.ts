@@ -145,7 +145,7 @@ export class ResumableUploads {
     const { id, declaredBytes, fileBytes } = upload
     if (fileBytes !== null) return { upload, offset: fileBytes }
     const path = this.#pathOf(id)
-    const offset = (await stat(path).catch(() => null))?.size ?? 0
+    const offset = await sizeOf(path)
     if (offset < declaredBytes) return { upload, offset }
     await syncFolder(dirname(path))
     await whenUnlocked(this.#db, () => completeUpload(this.#db, id, { fileBytes: offset }))
@@ -174,6 +174,16 @@ export class ResumableUploads {
 
   #pathOf(id: string): string {
     return uploadPath(this.#config.dataDir, id)
+  }
+}
+
+/** Returns the size of a file, or 0 if it is missing. A client would send the whole file again after a wrong 0. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
+    throw error
   }
 }
 

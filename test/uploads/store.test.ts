@@ -1,7 +1,7 @@
 // Tests the upload store without a server: PUT requests, forms, resumable uploads, and the quota of running downloads.
 
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
 import { openDb } from '../../src/db/open-db.ts'
@@ -249,6 +249,15 @@ test('a resumable upload that a job uses does not expire', async () => {
   takeUpload(db, account.id, id)
   later(defaults.uploadTtlMs)
   expect(await offset()).toBe(1)
+})
+
+test('a partial file whose size the disk does not tell is no empty file', async () => {
+  const { config, append, offset } = openResumable(2)
+  await append(bodyOf(['a']))
+  const folder = join(config.dataDir, 'uploads')
+  renameSync(folder, `${folder}.old`)
+  writeFileSync(folder, '')
+  await expect(offset()).rejects.toMatchObject({ code: 'ENOTDIR' })
 })
 
 test('a request that waits for the removal of a resumable upload does not find it', async () => {
