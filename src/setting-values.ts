@@ -75,9 +75,10 @@ export function oneOf<const Choice extends string>(...choices: Choice[]): (text:
 /** The maximum duration in days: about 2,700 years. A much longer duration would end at no valid date. */
 const daysMax = 1_000_000
 
-export function duration(given: string): number {
+/** Parses a duration. `other` names, in the message for an invalid value, what is accepted besides a duration. */
+export function duration(given: string, other = ''): number {
   const ms = parseDuration(given)
-  if (!ms) throw new InvalidValue('a duration such as 250ms, 2s, 30m, 24h or 7d is needed')
+  if (!ms) throw new InvalidValue(`${other}a duration such as 250ms, 2s, 30m, 24h or 7d is needed`)
   if (ms > daysMax * day) throw new InvalidValue(`a duration of at most ${daysMax}d is needed`)
   return ms
 }
@@ -91,12 +92,12 @@ export function timerDuration(given: string): number {
 }
 
 export function durationOrZero(given: string): number {
-  return given === '0' || parseDuration(given) === 0 ? 0 : duration(given)
+  return given === '0' || parseDuration(given) === 0 ? 0 : duration(given, '0, or ')
 }
 
 /** Parses a duration. Returns null for `forever`. */
 export function durationOrForever(given: string): number | null {
-  return given === 'forever' ? null : duration(given)
+  return given === 'forever' ? null : duration(given, 'forever, or ')
 }
 
 /**

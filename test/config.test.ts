@@ -115,6 +115,15 @@ test.each(refused)('%s=%s is refused, and the message names the variable', (vari
   expect(problemsOf({ [variable]: given })).toEqual([expect.stringContaining(`${variable}=${given}: `)])
 })
 
+test.each([
+  ['STENO_TRANSCRIPT_RETENTION', 'never', 'forever, or a duration such as'],
+  ['STENO_MEDIA_RETENTION', 'none', '0, or a duration such as'],
+])('the message for %s=%s names the word that is no duration', (variable, given, start) => {
+  expect(problemsOf({ [variable]: given })).toEqual([
+    expect.stringContaining(`${variable}=${given}: ${start}`),
+  ])
+})
+
 test.each(['smtp://', 'smtps:mail.example', 'mail.example:25'])(
   'a mail server without a host is refused: %s',
   given => {
