@@ -6,8 +6,8 @@ import { hashPassword, isPassword } from '../accounts/password.ts'
 import { createSession, endSessions } from '../accounts/session.ts'
 import { findAccountSettings, setPassword } from '../accounts/settings.ts'
 import { ApiError } from '../errors.ts'
-import { authenticateSession } from './gate/credential.ts'
 import { gate } from './gate/gate.ts'
+import type { RequestState } from './gate/request-state.ts'
 import { sessionCookie } from './gate/session-cookie.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
@@ -19,8 +19,8 @@ export const ownPassword = (service: Service) =>
 
     .put(
       '/password',
-      async ({ caller, body, request }) => {
-        const token = await changePassword(service, request, caller, body)
+      async ({ caller, body, request, requestState }) => {
+        const token = await changePassword(service, requestState, caller, body)
         return new Response(null, {
           status: 204,
           headers: { 'Set-Cookie': sessionCookie(service, request, token), 'Cache-Control': 'no-store' },
@@ -38,19 +38,18 @@ export const ownPassword = (service: Service) =>
  * ApiError if the current password is wrong, or if it changes or the session ends meanwhile.
  */
 async function changePassword(
-  service: Service,
-  request: Request,
+  { db }: Service,
+  { recheck }: RequestState,
   caller: { accountId: string; keyId: string | null },
   { current_password: current, password }: Static<typeof shapes.passwordRequest>,
 ): Promise<string> {
-  const { db } = service
   const { accountId } = caller
   const wrong = () => new ApiError('INVALID_CREDENTIALS', 'The current password is wrong.')
   const { passwordHash } = findAccountSettings(db, accountId)
   if (passwordHash !== null && !(await isPassword(current ?? '', passwordHash))) throw wrong()
   const hash = await hashPassword(password)
   return db.tx(() => {
-    authenticateSession(service, request)
+    recheck()
     if (findAccountSettings(db, accountId).passwordHash !== passwordHash) throw wrong()
     setPassword(db, accountId, hash)
     endSessions(db, accountId)

@@ -16,10 +16,7 @@ export const sessionChecks = (service: Service) => ({
       admit(service, { request, set, requestState }, rate, authenticateSession),
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
-  /**
-   * The checks of a route with a sign-in session and a JSON body. The session is checked again after the body: it may
-   * end while a slow body arrives, and such a route may give lasting access, such as an API key.
-   */
+  /** The checks of a route with a sign-in session and a JSON body. */
   sessionBody: (rate: RateName) => ({
     detail: about({
       rate,
@@ -27,11 +24,9 @@ export const sessionChecks = (service: Service) => ({
       errors: [...commonErrors, ...bodyErrors, 'SESSION_ENDED'],
       hide: true,
     }),
-    parse: async ({ request, set, requestState }: GateContext) => {
+    parse: ({ request, set, requestState }: GateContext) => {
       admit(service, { request, set, requestState }, rate, authenticateSession)
-      const body = await takeBody(request, requestState)
-      authenticateSession(service, request)
-      return body
+      return takeBody(request, requestState)
     },
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
