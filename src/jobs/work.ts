@@ -20,8 +20,9 @@ export class WorkUnderWay {
     return done
   }
 
+  /** Returns the ids of the jobs with a running step, except aborted steps that have not ended yet. */
   jobIds(): string[] {
-    return [...this.#pieces.keys()]
+    return [...this.#pieces].filter(([, { stop }]) => !stop.signal.aborted).map(([jobId]) => jobId)
   }
 
   stop(jobId: string): void {

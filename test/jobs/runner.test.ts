@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { release } from '../../src/accounts/ledger.ts'
 import { WorkUnderWay } from '../../src/jobs/work.ts'
+import { steeredEngine } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
 
@@ -66,6 +67,20 @@ test('the work of a job can be stopped, also after earlier work of this job has 
   await running
   expect(work.jobIds()).toEqual(['job'])
   work.stop('job')
-  await later
   expect(work.jobIds()).toEqual([])
+  await later
+})
+
+steered('a cancelled job counts once, even if a sweep runs before its engine has stopped', async () => {
+  const { promise: stopped, reject: stop } = Promise.withResolvers<never>()
+  const engine = { ...steeredEngine(), transcribe: () => stopped }
+  const service = await startTestService({ parts: { engine } })
+  const ana = service.account('ana')
+  const id = await ana.transcribe(speech(60))
+  await ana.until(id, 'processing')
+  expect((await ana.post(`/v1/transcribe/${id}/cancel`)).status).toBe(200)
+  service.later(0)
+  const metrics = (await service.fetch('/metrics')).text
+  stop(new Error('killed'))
+  expect(/jobs_ended_total\{state="failed",code="CANCELLED"\} (\d+)/.exec(metrics)?.[1]).toBe('1')
 })
