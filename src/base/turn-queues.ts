@@ -3,20 +3,22 @@
  * of their turns.
  */
 export class Queues {
-  #queues = new Map<string, Set<() => void>>()
+  #queues = new Map<string, Queue>()
 
   has(key: string): boolean {
     return this.#queues.has(key)
   }
 
   add(key: string, go: () => void): void {
-    this.#queues.set(key, (this.#queues.get(key) ?? new Set()).add(go))
+    const queue = this.#queues.get(key) ?? openQueue()
+    queue.waiting.add(go)
+    this.#queues.set(key, queue)
   }
 
   drop(key: string, go: () => void): void {
-    const queue = this.#queues.get(key)
-    queue?.delete(go)
-    if (queue?.size === 0) this.#queues.delete(key)
+    const waiting = this.#queues.get(key)?.waiting
+    waiting?.delete(go)
+    if (waiting?.size === 0) this.#queues.delete(key)
   }
 
   /**
@@ -25,13 +27,24 @@ export class Queues {
    */
   takeNext(mayTake: (key: string) => boolean): { key: string; go: () => void } | null {
     for (const [key, queue] of this.#queues) {
-      const [go] = queue
-      if (!go || !mayTake(key)) continue
+      const go = mayTake(key) ? queue.inOrder.next().value : undefined
+      if (!go) continue
       this.#queues.delete(key)
-      queue.delete(go)
-      if (queue.size > 0) this.#queues.set(key, queue)
+      queue.waiting.delete(go)
+      if (queue.waiting.size > 0) this.#queues.set(key, queue)
       return { key, go }
     }
     return null
   }
+}
+
+/**
+ * The waiting work of one key. `inOrder` is the only iterator over `waiting`. A new iterator would first pass over all
+ * removed work: to take 80,000 pieces of work would take 3 s.
+ */
+type Queue = { waiting: Set<() => void>; inOrder: Iterator<() => void, undefined> }
+
+function openQueue(): Queue {
+  const waiting = new Set<() => void>()
+  return { waiting, inOrder: waiting.values() }
 }
