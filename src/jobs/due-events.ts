@@ -36,11 +36,17 @@ function selectOpen(db: Db, condition: string, params: Params): DueEvent[] {
   )
 }
 
-export function listJobsWithDueEvents(db: Db): Pick<Job, 'id' | 'accountId' | 'webhookUrl'>[] {
+/** Lists at most `limit` jobs with due events, in the order of their ids. Only ids greater than `after` are listed. */
+export function listJobsWithDueEvents(
+  db: Db,
+  { after, limit }: { after: string; limit: number },
+): Pick<Job, 'id' | 'accountId' | 'webhookUrl'>[] {
   return db.list(
-    `select distinct jobs.id, jobs.account_id as accountId, webhook_url as webhookUrl from webhook_events join jobs on jobs.id = job_id
-     where sent_at is null and ${isDue}`,
-    { now: db.now() },
+    `select id, account_id as accountId, webhook_url as webhookUrl from jobs where id in (
+       select distinct job_id from webhook_events where sent_at is null and job_id > $after and ${isDue}
+       order by job_id limit $limit)
+     order by id`,
+    { after, limit, now: db.now() },
   )
 }
 

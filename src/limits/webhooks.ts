@@ -28,5 +28,10 @@ export const webhookLimits = {
   webhookRetryMs: 4 * minute,
   webhookRetryFactor: 4,
   webhookRetryMsMax: 24 * hour,
+  /**
+   * Maximum number of jobs with due webhook events that are read at once. To read 60,000 such jobs and to queue their
+   * events takes about half a second.
+   */
+  webhookJobsReadMax: 200,
   deliveriesShownMax: 100,
 } as const

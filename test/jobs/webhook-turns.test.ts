@@ -1,7 +1,7 @@
 // Tests a webhook sender with receivers that never answer. The webhooks for such receivers must not delay other
 // webhooks, or be lost when the server stops.
 
-import { afterAll, afterEach, expect, jest, test } from 'bun:test'
+import { afterAll, afterEach, expect, jest, spyOn, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
@@ -37,6 +37,7 @@ function senderWith(deliver: Deliver) {
       sender.send(failJob(db, id, { code: 'CANCELLED' })!)
       return id
     },
+    resume: () => sender.resume(),
     close: () => sender.close(),
   }
 }
@@ -165,17 +166,43 @@ test('a receiver that answered before a restart does not wait for those that nev
   await sender.end()
 })
 
-test('an event whose delivery the server aborts because it stops is still due', async () => {
+test('the due events of many jobs are read in pages, and their queue needs no listeners', async () => {
+  const { webhookJobsReadMax } = limits
+  const count = 2 * webhookJobsReadMax + 1
+  db.tx(() => {
+    for (let index = 0; index < count; index++) {
+      const own = { webhookUrl: 'https://live.example/hook' }
+      failJob(db, createJob(db, ana!.accountId, plainJob(ana!.keyId, own)), { code: 'CANCELLED' })
+    }
+  })
+  const reads = spyOn(db, 'list')
+  const listeners = spyOn(EventTarget.prototype, 'addEventListener')
+  const sender = senderWith(async () => ({ kind: 'delivered', status: 200 }))
+  sender.resume()
+  while (sender.outcomes.length < count) await Bun.sleep(2)
+  expect(Math.max(...reads.mock.results.map(({ value }) => (value as unknown[]).length))).toBe(
+    webhookJobsReadMax,
+  )
+  expect(listeners.mock.calls).toEqual([])
+  reads.mockRestore()
+  listeners.mockRestore()
+  await sender.close()
+})
+
+test('events whose delivery the server aborts because it stops, and events that wait, are still due', async () => {
   const called = Promise.withResolvers<void>()
+  let attempts = 0
   const sender = senderWith((_url, _body, { signal }) => {
+    attempts += 1
     called.resolve()
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   })
-  const id = sender.send('silent.example')
+  const ids = [sender.send('silent.example'), sender.send('silent.example')]
   await called.promise
   jest.useFakeTimers()
   const closed = sender.close()
   jest.advanceTimersByTime(limits.stopGraceMs)
   await closed
-  expect(listDueEvents(db, id)).toHaveLength(1)
+  expect(ids.map(id => listDueEvents(db, id).length)).toEqual([1, 1])
+  expect(attempts).toBe(1)
 })
