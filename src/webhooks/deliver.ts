@@ -39,7 +39,10 @@ export type DeliveryOptions = {
   signal?: AbortSignal | undefined
 }
 
-/** Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. */
+/**
+ * Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. No
+ * shorter timeout ends the connection or the answer: its outcome would be `unreachable`, which opens no circuit breaker.
+ */
 export async function deliver(
   url: string,
   body: string,
@@ -56,7 +59,7 @@ export async function deliver(
         body,
         redirectsMax: limits.webhookRedirectsMax,
       },
-      { allowNets, resolve, ca, httpsOnly: true },
+      { allowNets, resolve, ca, httpsOnly: true, connectTimeoutMs: timeoutMs, answerTimeoutMs: timeoutMs },
       stop,
     )
     if (answer.kind !== 'answer') return outcomeOf(answer)

@@ -1,5 +1,6 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { signingSecretOf } from '../../src/accounts/signing-secret.ts'
+import { limits } from '../../src/limits.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import { type DeliveryOptions, deliver, type Outcome } from '../../src/webhooks/deliver.ts'
 import { signedHeaders } from '../../src/webhooks/sign.ts'
@@ -151,6 +152,15 @@ test('an unknown name, a closed port, a bad certificate and an invalid URL have 
   expect(await post('http://127.0.0.1:1/')).toEqual({ kind: 'unreachable', why: 'refused' })
   expect(await post(server.url('/hook', 'wrong.test'))).toEqual({ kind: 'unreachable', why: 'tls' })
   expect(await post('nonsense')).toEqual({ kind: 'unreachable', why: 'bad-url' })
+})
+
+test('a delivery has no timeout but its own, so a longer one is used in full', async () => {
+  const timeouts = spyOn(AbortSignal, 'timeout')
+  const server = await serve({ '/hook': redirect('/new'), '/new': socket => answer(socket, 204) })
+  const timeoutMs = 2 * limits.answerTimeoutMs
+  expect(await post(server.url('/hook'), { timeoutMs })).toEqual({ kind: 'delivered', status: 204 })
+  expect(new Set(timeouts.mock.calls.map(([ms]) => ms))).toEqual(new Set([timeoutMs]))
+  timeouts.mockRestore()
 })
 
 test('the timeout covers the redirect too', async () => {
