@@ -7,7 +7,7 @@ import { ignoreTerminal } from './cli/stop-signals.ts'
 
 const [given = 'help', ...args] = process.argv.slice(2)
 const name = /^(--version|-v|-V)$/.test(given) ? 'version' : given
-const child = children[name]
+const child = Object.hasOwn(children, name) ? children[name] : undefined
 if (child) {
   ignoreTerminal()
   await (await child())()

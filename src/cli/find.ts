@@ -17,7 +17,8 @@ export async function find(commands: Commands, name: string, args: string[]): Pr
     return find(commands, second, [...others, '--help'])
   const ofTwoWords = commands[`${name} ${second ?? ''}`]
   if (ofTwoWords) return { called: `steno ${name} ${second}`, command: await ofTwoWords(), args: others }
-  const ofOneWord = commands[name]
+  // Without `hasOwn`, words such as `constructor` would name a property that every object has.
+  const ofOneWord = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (ofOneWord) return { called: `steno ${name}`, command: await ofOneWord(), args }
   return overview(commands, name, args)
 }

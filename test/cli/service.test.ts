@@ -173,6 +173,7 @@ test('an invalid request is refused with an error of one line', async () => {
     [['accounts', 'creat'], 2, 'did you mean accounts create?'],
     [['transcirbe'], 2, 'did you mean transcribe?'],
     [['hepl'], 2, 'did you mean help?'],
+    [['constructor'], 2, 'no command constructor'],
     [['keys'], 2, 'keys needs a command'],
     [['keys', 'list', '--jsn'], 2, 'no option --jsn; did you mean --json?'],
     [['keys', 'create', 'a@example.org', '--name'], 2, '--name needs a value'],
