@@ -38,12 +38,11 @@ export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
   /**
-   * Running jobs, by their ids. A job gets an entry when a listener or utterances are added to it. While any account
-   * has a listener, each changed job gets an entry. The entry is removed when the job ends. An entry without utterances
-   * and without a pending notification is removed when its last listener leaves.
+   * Running jobs, by their ids. A job gets an entry when a listener or utterances are added to it. The entry is removed
+   * when the job ends. An entry without utterances and without a pending notification is removed when its last listener
+   * leaves.
    */
   readonly #entries = new Map<string, Entry>()
-  readonly #accounts = new Map<string, Set<(job: Job) => void>>()
   #isClosed = false
 
   constructor(db: Db, { everyMs = limits.liveEveryMs }: { everyMs?: number } = {}) {
@@ -56,10 +55,10 @@ export class LiveJobs {
    * at once.
    */
   changed(jobId: string): void {
-    if (this.#isClosed || (!this.#entries.has(jobId) && this.#accounts.size === 0)) return
+    const entry = this.#entries.get(jobId)
+    if (this.#isClosed || !entry) return
     const job = this.#read(jobId)
     if (!job) return
-    const entry = this.#entryOf(job)
     if (Bun.deepEquals(job, entry.told)) return
     if (isTerminal(job.state)) this.#tell(entry)
     else if (entry.timer === null) {
@@ -103,16 +102,6 @@ export class LiveJobs {
         if (entry.followers.size === 0 && entry.utterances.length === 0 && entry.timer === null)
           this.#entries.delete(job.id)
       },
-    }
-  }
-
-  /** Calls `onChange` with each job of this account that changes. Returns a function that stops the calls. */
-  followAccount(accountId: string, onChange: (job: Job) => void): () => void {
-    const followers = this.#accounts.get(accountId) ?? new Set()
-    this.#accounts.set(accountId, followers.add(onChange))
-    return () => {
-      followers.delete(onChange)
-      if (followers.size === 0) this.#accounts.delete(accountId)
     }
   }
 
@@ -179,7 +168,6 @@ export class LiveJobs {
     entry.told = entry.job
     const { job, followers } = entry
     for (const onChange of followers) attempt(onChange)
-    for (const onChange of this.#accounts.get(job.accountId) ?? []) attempt(() => onChange(job))
     if (isTerminal(job.state)) this.#entries.delete(job.id)
   }
 

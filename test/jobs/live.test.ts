@@ -88,19 +88,6 @@ steered(
   },
 )
 
-steered('a follower of an account is told of its jobs only', async () => {
-  const { service, ana, id } = await startJob()
-  const ben = service.account('ben')
-  const live = new LiveJobs(service.db, { everyMs: 0 })
-  const seen: string[] = []
-  const leave = live.followAccount(ana.id, job => seen.push(job.id))
-  live.changed(id)
-  live.changed(await ben.transcribe(speech(30)))
-  leave()
-  live.changed(id)
-  expect(seen).toEqual([id])
-})
-
 steered('an error in one listener harms neither the job nor the other listeners', async () => {
   const { service, id, job } = await startJob()
   const live = new LiveJobs(service.db, { everyMs: 0 })
@@ -128,16 +115,13 @@ steered('an ended job has no more changes', async () => {
 steered('the runner reports the end of a job, and the utterances of the engine', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
-  const states = new Set<string>()
-  const leave = service.live.followAccount(ana.id, ({ state }) => states.add(state))
   const id = await ana.transcribe(speech(60))
   const task = await service.engine.given(1)
-  const following = service.live.follow(findJob(service.db, id)!, () => {})
+  const { following, states } = follow(service.live, findJob(service.db, id)!)
   task.options.onUtterances?.([utterance('hello')], 0, 'en')
   expect(following.live.utterances).toEqual([utterance('hello')])
   service.engine.finish(task)
   await ana.until(id, 'completed')
-  leave()
   expect(following.live.job.state).toBe('completed')
-  expect([...states]).toContain('completed')
+  expect(states.at(-1)).toBe('completed 100')
 })
