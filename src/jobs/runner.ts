@@ -124,13 +124,7 @@ export class Runner {
 
   /** Aborts the running steps of jobs that a command in another process has ended or erased. */
   stopEndedJobs(): void {
-    for (const id of this.#underWay.jobIds()) {
-      const job = findJob(this.#parts.db, id)
-      if (job === null) {
-        this.#abort(id)
-        this.#parts.engine.ended?.(id)
-      } else if (isTerminal(job.state)) this.#stop(job)
-    }
+    for (const id of this.#underWay.jobIds()) this.#stopIfEnded(id)
   }
 
   /**
@@ -206,7 +200,7 @@ export class Runner {
         }
         end = () => this.#fail(job, error)
       }
-      this.#results.write(job, end)
+      if (!this.#results.write(job, end) && !signal.aborted) this.#stopIfEnded(job.id)
     })
   }
 
@@ -232,6 +226,15 @@ export class Runner {
     const job = findJob(this.#parts.db, jobId)
     if (job && !isTerminal(job.state)) this.#resumeJob(job)
     return null
+  }
+
+  /** Handles the end of a job that a command in another process has ended or erased. */
+  #stopIfEnded(jobId: string): void {
+    const job = findJob(this.#parts.db, jobId)
+    if (job === null) {
+      this.#abort(jobId)
+      this.#parts.engine.ended?.(jobId)
+    } else if (isTerminal(job.state)) this.#stop(job)
   }
 
   /**

@@ -25,12 +25,13 @@ export class StepResults {
 
   /**
    * Stores the result of a step. If the database cannot be used, keeps the result for `writeAll`. After any other
-   * error, the job fails.
+   * error, the job fails. Returns true if the job has ended here.
    */
-  write(job: Job, end: End): void {
+  write(job: Job, end: End): boolean {
     this.#unwritten.delete(job.id)
+    let ended: Job | null = null
     try {
-      const ended = this.#ended(job, end)
+      ended = this.#ended(job, end)
       if (ended) this.#onEnd(ended)
     } catch (error) {
       const refusal = refusalOf(error)
@@ -38,6 +39,7 @@ export class StepResults {
       log.warn('end not written', { job_id: job.id, database: refusal })
       this.keep(job, end)
     }
+    return ended !== null
   }
 
   /** Keeps the function `end`, which stores a result or repeats a failed step. `writeAll` calls it later. */

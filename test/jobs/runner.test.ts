@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { release } from '../../src/accounts/ledger.ts'
+import { failJob } from '../../src/jobs/end.ts'
 import { WorkUnderWay } from '../../src/jobs/work.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
@@ -82,5 +83,29 @@ steered('a cancelled job counts once, even if a sweep runs before its engine has
   service.later(0)
   const metrics = (await service.fetch('/metrics')).text
   stop(new Error('killed'))
-  expect(/jobs_ended_total\{state="failed",code="CANCELLED"\} (\d+)/.exec(metrics)?.[1]).toBe('1')
+  expect(cancelledIn(metrics)).toBe('1')
 })
+
+steered(
+  'a job that a command ends counts, and ends for its engine, even if its step ends first',
+  async () => {
+    const service = await startTestService()
+    const ended: string[] = []
+    service.engine.ended = id => void ended.push(id)
+    const ana = service.account('ana')
+    const id = await ana.transcribe(speech(60))
+    const task = await service.engine.given(1)
+    // A command changes only the database.
+    failJob(service.db, id, { code: 'CANCELLED' })
+    service.engine.finish(task)
+    await ana.transcribe(speech(60))
+    await service.engine.given(2)
+    service.later(0)
+    expect(ended).toEqual([id])
+    expect(cancelledIn((await service.fetch('/metrics')).text)).toBe('1')
+  },
+)
+
+function cancelledIn(metrics: string): string | undefined {
+  return /jobs_ended_total\{state="failed",code="CANCELLED"\} (\d+)/.exec(metrics)?.[1]
+}
