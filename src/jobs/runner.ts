@@ -122,9 +122,12 @@ export class Runner {
       this.delete(accountId, id)
   }
 
-  /** Aborts the running steps of jobs that a command in another process has ended or erased. */
+  /**
+   * Aborts the running steps of jobs that a command in another process has ended or erased. Such a job that waits since
+   * a restart does not start any more.
+   */
   stopEndedJobs(): void {
-    for (const id of this.#underWay.jobIds()) this.#stopIfEnded(id)
+    for (const id of [...this.#underWay.jobIds(), ...this.#recognitions.waitingJobs()]) this.#stopIfEnded(id)
   }
 
   /**

@@ -33,9 +33,9 @@ steered(
   },
 )
 
-steered(
-  'a job that was interrupted, and cancelled before an engine is ready, never reaches an engine',
-  async () => {
+steered.each(['request', 'command'])(
+  'a job that was interrupted, and cancelled by a %s before an engine is ready, never reaches an engine',
+  async by => {
     const service = await startTestService()
     const ana = service.account('ana')
     const interrupted = await ana.transcribe(speech(60))
@@ -48,11 +48,14 @@ steered(
     const again = await startTestService({ dataDir: service.dataDir, parts: { engine: service.engine } })
     const send = (method: string, path: string) =>
       again.fetch(path, { method, headers: { Authorization: `Bearer ${ana.key}` } })
-    expect((await send('POST', `/v1/transcribe/${interrupted}/cancel`)).status).toBe(200)
+    if (by === 'command') failJob(again.db, interrupted, { code: 'CANCELLED' })
+    else expect((await send('POST', `/v1/transcribe/${interrupted}/cancel`)).status).toBe(200)
+    again.later(0)
     service.engine.setReady(true)
     const { input } = await service.engine.given(2)
     expect(input.durationMs).toBe(30_000)
     expect((await send('GET', `/v1/transcribe/${interrupted}`)).body.error.code).toBe('CANCELLED')
+    expect(cancelledIn((await again.fetch('/metrics')).text)).toBe('1')
   },
 )
 
