@@ -5,9 +5,10 @@ import { limits } from '../limits.ts'
 import { type Job, selectJobs } from './job.ts'
 import type { JobState } from './states.ts'
 
-export function listUnfinishedJobs(db: Db): Job[] {
+/** Lists the unfinished jobs, except pending ones. The queue finds each pending job when its turn comes. */
+export function listStartedJobs(db: Db): Job[] {
   // The plus sign prevents SQLite from using the index of `seq`. With this index, SQLite would read all jobs.
-  return selectJobs(db, 'where completed_at is null order by +seq')
+  return selectJobs(db, `where completed_at is null and state <> 'pending' order by +seq`)
 }
 
 /** Lists the unfinished jobs in `state` whose timeout was started more than `timeoutMs` ago, by the monotonic clock. */

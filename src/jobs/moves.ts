@@ -45,11 +45,13 @@ export function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Jo
 }
 
 /**
- * Restarts the timeouts of all unfinished jobs. Must be called when the server starts, because the clock `uptime`
- * starts at zero in each process.
+ * Restarts the timeouts of all unfinished jobs, except pending ones, which have no timeout. Must be called when the
+ * server starts, because the clock `uptime` starts at zero in each process.
  */
 export function restartTimeouts(db: Db): void {
-  db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
+  db.run(`update jobs set state_at = $uptime where completed_at is null and state <> 'pending'`, {
+    uptime: db.uptime(),
+  })
 }
 
 /** Restarts the timeouts of these jobs, if they are unfinished. */

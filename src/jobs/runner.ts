@@ -9,7 +9,7 @@ import { refusalOf } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Media } from '../media/media.ts'
 import { deleteJob } from './delete.ts'
-import { listOldJobs, listStuckJobs, listUnfinishedJobs } from './due-jobs.ts'
+import { listOldJobs, listStartedJobs, listStuckJobs } from './due-jobs.ts'
 import { type Cancelled, cancelJob, failJob } from './end.ts'
 import { failureOf, logEnd } from './failure.ts'
 import { type Download, type Ingest, openIngest, type Pause } from './ingest.ts'
@@ -138,10 +138,10 @@ export class Runner {
     if (this.#results.writeAll()) this.#parts.webhooks.resume()
   }
 
-  /** Continues all unfinished jobs after a start of the server. */
+  /** Continues all unfinished jobs after a start of the server. `pump` starts the pending ones. */
   resume(): void {
     restartTimeouts(this.#parts.db)
-    for (const job of listUnfinishedJobs(this.#parts.db)) this.#resumeJob(job)
+    for (const job of listStartedJobs(this.#parts.db)) this.#resumeJob(job)
     this.pump()
   }
 

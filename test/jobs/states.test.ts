@@ -4,6 +4,7 @@ import { openDb } from '../../src/db/open-db.ts'
 import type { Needs } from '../../src/engine/request.ts'
 import { createJob, type JobRequest } from '../../src/jobs/create.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
+import { listStartedJobs } from '../../src/jobs/due-jobs.ts'
 import { completeJob, failJob } from '../../src/jobs/end.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { claimJob, startDownload, takeJobBack } from '../../src/jobs/moves.ts'
@@ -157,6 +158,14 @@ test('the prompt and the vocabulary of a job are deleted with the job', () => {
   expect(findJob(db, id)).toMatchObject({ prompt: 'Hello.', vocabulary: ['kubectl'] })
   deleteJob(db, accountId, id)
   expect(findJob(db, id)).toMatchObject({ prompt: null, vocabulary: [] })
+})
+
+test('a start reads the started jobs, and no pending job', () => {
+  const [started, pending] = [newJob(), newJob()]
+  steps.downloading(started)
+  steps.pending(pending)
+  const listed = listStartedJobs(db).map(({ id }) => id)
+  expect([listed.includes(started), listed.includes(pending)]).toEqual([true, false])
 })
 
 function fenceOf(id: string): number {
