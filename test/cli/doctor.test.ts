@@ -123,6 +123,13 @@ test('a data folder that is not there is named and not created', async () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
+test('a data folder without a database stays empty, so that a backup can be restored into it', async () => {
+  const host = { config: readConfig({}), dataDir: folder }
+  for (const check of ['data folder', 'disk speed', 'clock'] as const) await hostChecks[check]?.(host)
+  expect(await hostChecks.database?.(host)).toEqual({ note: 'none yet; steno serve makes one' })
+  expect(readdirSync(folder)).toEqual([])
+})
+
 test('a data folder that a server would refuse stays as it is', async () => {
   // Media without a database. A server with a new database would remove these files.
   mkdirSync(join(folder, 'media'))

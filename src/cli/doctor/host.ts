@@ -11,7 +11,7 @@ import { secretPath } from '../../base/seal.ts'
 import { isClockSynchronised } from '../../base/system-call.ts'
 import { formatSize } from '../../base/units.ts'
 import { type Config, listeningUrl } from '../../config.ts'
-import { makeDataDir, requireAccess } from '../../db/data-dir.ts'
+import { hasDatabase, makeDataDir, requireAccess } from '../../db/data-dir.ts'
 import { databasePath } from '../../db/db.ts'
 import { openBeside } from '../../db/open-beside.ts'
 import { limits } from '../../limits.ts'
@@ -79,6 +79,8 @@ export const hostChecks: Record<string, Check> = {
   database: async ({ dataDir, isRefused }) => {
     if (dataDir === null) return none
     if (isRefused) throw new Error(notTried)
+    // `openBeside` would make a database, and `steno restore` refuses a folder with one.
+    if (!hasDatabase(dataDir)) return none
     const db = openBeside(dataDir)
     try {
       requireSecret(db, dataDir)
