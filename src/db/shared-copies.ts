@@ -98,12 +98,12 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
     const command = selfCommand('backup-copy', join(folder, name), '--data-dir', dataDir)
     const child = spawnChild(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
     const message = await child.stderr.text()
-    if ((await child.exited) !== 0) {
-      log.error('database not copied', { reason: message.trim() })
-      return false
-    }
-    removeOldCopies(folder)
-    return true
+    const code = await child.exited
+    // Also after a failed copy: the drafts of killed processes may have filled the folder.
+    removeOld(folder)
+    if (code === 0) return true
+    log.error('database not copied', { reason: message.trim() })
+    return false
   }
   return {
     copy() {
@@ -116,8 +116,10 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
   }
 }
 
-function removeOldCopies(folder: string): void {
+/** Removes old copies, and the drafts of copies and leases that killed processes left. Logs an error. */
+function removeOld(folder: string): void {
   try {
+    removeOldDrafts(folder)
     for (const old of listCopies(folder).slice(limits.standbyCopies))
       for (const file of [old, `${old}.key`]) rmSync(join(folder, file), { force: true })
   } catch (error) {

@@ -11,12 +11,14 @@ import {
   readFileSync,
   rmSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { createSession, useSession } from '../../src/accounts/session.ts'
+import { draftPath } from '../../src/base/draft-names.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
 import { openOwn } from '../../src/db/copy.ts'
@@ -328,13 +330,18 @@ test('a server that finds no intact copy does not start, and the other one goes 
   expect(namesIn(one)).toEqual(['ana'])
 })
 
-test('an old copy that cannot be removed stops neither the server nor its last copy', async () => {
+test('an old copy that cannot be removed stops neither the server nor its last copy, and an old draft is removed', async () => {
   const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
   // These three folders have the names of old database copies. The server cannot remove them, because `rmSync` without
   // `recursive` removes only files.
   for (const count of [0, 1, 2]) mkdirSync(join(folder, `copy-00000000-0000000${count}.db`))
+  // A server that was killed while it copied its database has left this draft.
+  const draft = draftPath(join(folder, 'copy-00000000-00000003.db'))
+  writeFileSync(draft, '')
+  utimesSync(draft, new Date(0), new Date(0))
   addAccount(one, 'ana')
   await (await joinPair(folder, one).joined).startCopies()
+  expect(existsSync(draft)).toBe(false)
   addAccount(one, 'late')
   await closing.pop()?.()
   await joinPair(folder, two).joined
