@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, cpSync, mkdirSync, readdirSync, truncateSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, truncateSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDir, nativeHome, setNativeHome } from '../../src/base/carried.ts'
-import { wordErrorRate } from '../../src/cli/doctor/clip.ts'
+import { doctorClip, wordErrorRate } from '../../src/cli/doctor/clip.ts'
 import { hostChecks } from '../../src/cli/doctor/host.ts'
 import { checks, findingOf, linesOf } from '../../src/cli/doctor.ts'
 import { readConfig } from '../../src/config.ts'
+import { databasePath } from '../../src/db/db.ts'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
+import { limits } from '../../src/limits.ts'
 import { findCommand, makeService } from '../support/command.ts'
 import { packageOf } from '../support/cuda-package.ts'
 import { pocket, unless } from '../support/engine-room.ts'
@@ -181,6 +183,49 @@ test('an address, a port, a mail server and a disk that cannot be used are named
   // No disk has space for a file of STENO_MAX_FILE_SIZE, which is 8000 TB here.
   await expect(of('disk space')).rejects.toThrow('8000 TB')
   expect(await of('disk speed')).toMatch(/a second/)
+})
+
+test('a steno that answers, and an address that others cannot use, are named', async () => {
+  let headers: Record<string, string> = { Link: '</v1/openapi.json>; rel="service-desc"' }
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('', { headers }) })
+  const at = `http://127.0.0.1:${server.port}`
+  const of = async (check: keyof typeof hostChecks, settings: Record<string, string>) =>
+    hostChecks[check]?.({ config: readConfig(settings), dataDir: null })
+  expect(await of('port', { STENO_PORT: `${server.port}` })).toBe(`steno answers at ${at}`)
+  expect(await of('address', { STENO_BASE_URL: at })).toBe(`steno answers at ${at}`)
+  headers = {}
+  await expect(of('address', { STENO_BASE_URL: at })).rejects.toThrow('something else answers (status 200)')
+  await expect(of('address', { STENO_BASE_URL: 'http://127.0.0.1:1' })).rejects.toThrow('nothing answers')
+  expect(await of('address', { STENO_HOST: '0.0.0.0' })).toContain('the Host header of each request')
+  expect(await of('address', {})).toContain('others need STENO_BASE_URL')
+})
+
+test('a clock that shows a time before the last change of the database fails its check', async () => {
+  const dataDir = makeService(folder)
+  const check = async () => hostChecks.clock?.({ config: readConfig({}), dataDir })
+  expect(linesOf(findingOf('clock', (await check())!))[0]).toMatch(/^(good|note) /)
+  const later = new Date(Date.now() + 2 * limits.rateWindowMs)
+  utimesSync(databasePath(dataDir), later, later)
+  await expect(check()).rejects.toThrow('set the clock')
+})
+
+test.skipIf(!builtIn)(`a wrong word, or a second speaker, fails the transcription${skipped}`, async () => {
+  const { text } = await doctorClip()
+  const of = async (heard: string, speakers: string[]) => {
+    const engine = { notes: [], transcribe: async () => ({ full_transcript: heard, speakers }) }
+    return checks.transcription?.({ config: readConfig({}), dataDir: null, engine: engine as never })
+  }
+  expect(await of(text, ['A'])).toContain('by A, with pocket')
+  await expect(of(text.replace('home', 'house'), ['A'])).rejects.toThrow('expected “If it')
+  await expect(of(text, ['A', 'B'])).rejects.toThrow('expected one speaker, heard 2')
+})
+
+test('a GPU that was asked for and is missing fails the check of CUDA; the test model is not tried twice', async () => {
+  setNativeHome(join(folder, 'native'))
+  const of = async (check: string, settings: Record<string, string>) =>
+    checks[check]?.({ config: readConfig(settings), dataDir: null, engine: null })
+  await expect(of('CUDA', { STENO_DEVICE: 'cuda' })).rejects.toThrow('steno runtime pull cuda')
+  expect(await of('serving model', { STENO_MODEL: 'pocket' })).toBe('pocket, as above')
 })
 
 test('a finding that is no failure, but that the user should know, is a note', async () => {
