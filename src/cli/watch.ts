@@ -26,7 +26,7 @@ export const watch = command({
   choices: taskChoices,
   more: [
     'A file is taken when its size and time did not change for two seconds, and when its output is missing or, with --overwrite, older.',
-    'A file that failed is tried again when it changes.',
+    'A file that failed is tried again when it changes, or when it is back after it was missing.',
     languageHelp,
   ],
   async run(positionals, values) {

@@ -17,7 +17,7 @@ import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
-test('a file is reported once when it is complete, and again after each change; a missing folder is reported once', () => {
+test('a file is reported once when it is complete, and again after each change or absence; a missing folder is reported once', () => {
   const folder = temporaryFolder()
   const path = join(folder, 'a.mp3')
   const watcher = openWatcher(folder, { recursive: false })
@@ -45,8 +45,14 @@ test('a file is reported once when it is complete, and again after each change; 
     renameSync(folder, `${folder}-gone`)
     expect([ready(), ready()]).toEqual([[], []])
     renameSync(`${folder}-gone`, folder)
-    expect(ready()).toEqual([])
+    expect([ready(), ready(), ready()]).toEqual([[], ['+a.mp3'], []])
   }
+  // A file of the same name that replaces a removed one is a change, also if it is older than the transcript.
+  renameSync(path, join(folder, 'b.mp3'))
+  expect(ready()).toEqual([])
+  writeFileSync(path, 'another')
+  utimesSync(path, 1, 1)
+  expect([ready(), ready()]).toEqual([['+b.mp3'], ['*a.mp3']])
   const complaint = `steno: ${folder}: this folder is missing\n`
   expect(err.mock.calls).toEqual([[complaint], [complaint]])
 })

@@ -10,8 +10,8 @@ import type { Source } from './source.ts'
 export type Watcher = {
   /**
    * Reads the folder. `all` has all media files. `added` and `changed` have only files that are unchanged since the
-   * previous call. `added` has those that were never returned in these two lists. `changed` has those that changed
-   * after they were returned.
+   * previous call. `added` has those that were never returned in these two lists, or were absent since then. `changed`
+   * has those that changed after they were returned.
    */
   look(): { added: Source[]; changed: Source[]; all: Source[] }
 }
@@ -21,6 +21,8 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
   let seen = new Map<string, string>()
   /** The size and the modification time that each file had when it was last returned as added or changed. */
   const handedOut = new Map<string, string>()
+  /** The files of `handedOut` that were absent or unreadable later, as on a network share. They may have failed. */
+  const absent = new Set<string>()
   let complaints: string[] = []
 
   /**
@@ -39,16 +41,22 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
     look() {
       const all = list()
       const states = new Map(all.map(({ place }) => [place, stateOf(place)]))
-      const ready = all.filter(({ place }) => {
+      for (const place of handedOut.keys()) if (!states.get(place)) absent.add(place)
+      const isChanged = ({ place }: Source) =>
+        handedOut.has(place) && states.get(place) !== handedOut.get(place)
+      const ready = all.filter(source => {
+        const { place } = source
         const state = states.get(place)
-        return (
-          state !== undefined && state !== '' && state === seen.get(place) && state !== handedOut.get(place)
-        )
+        const isWanted = !handedOut.has(place) || isChanged(source) || absent.has(place)
+        return isWanted && state !== '' && state === seen.get(place)
       })
       seen = states
-      const added = ready.filter(({ place }) => !handedOut.has(place))
-      const changed = ready.filter(({ place }) => handedOut.has(place))
-      for (const { place } of ready) handedOut.set(place, states.get(place) ?? '')
+      const changed = ready.filter(isChanged)
+      const added = ready.filter(source => !isChanged(source))
+      for (const { place } of ready) {
+        handedOut.set(place, states.get(place) ?? '')
+        absent.delete(place)
+      }
       return { added, changed, all }
     },
   }
