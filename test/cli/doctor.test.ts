@@ -200,6 +200,22 @@ test('a steno that answers, and an address that others cannot use, are named', a
   expect(await of('address', {})).toContain('others need STENO_BASE_URL')
 })
 
+test('a program that accepts connections and never answers is not called another program', async () => {
+  using hung = Bun.listen({ port: 0, hostname: '127.0.0.1', socket: { data() {} } })
+  const at = `http://127.0.0.1:${hung.port}`
+  const config = readConfig({ STENO_PORT: `${hung.port}`, STENO_BASE_URL: at })
+  const of = async (check: keyof typeof hostChecks) => hostChecks[check]?.({ config, dataDir: null })
+  const { healthTimeoutMs } = limits
+  try {
+    Object.assign(limits, { healthTimeoutMs: 20 })
+    const message = `a program at ${at} accepts connections and does not answer`
+    await expect(of('port')).rejects.toThrow(`${message}: if it is steno, restart it`)
+    await expect(of('address')).rejects.toThrow(message)
+  } finally {
+    Object.assign(limits, { healthTimeoutMs })
+  }
+})
+
 test('a clock that shows a time before the last change of the database fails its check', async () => {
   const dataDir = makeService(folder)
   const check = async () => hostChecks.clock?.({ config: readConfig({}), dataDir })

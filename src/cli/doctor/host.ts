@@ -111,6 +111,8 @@ export const hostChecks: Record<string, Check> = {
     const found = await askHealth(own)
     if (found === 'steno') return `steno answers at ${own}`
     if (found === 'refused') return `free; nothing listens at ${own}`
+    if (found === 'answer-timeout')
+      throw new Error(`${silent(own)}: if it is steno, restart it; if not, STENO_PORT names another port`)
     throw new Error(`another program answers at ${own}: STENO_PORT names another port`)
   },
   address: async ({ config }) => {
@@ -120,6 +122,8 @@ export const hostChecks: Record<string, Check> = {
         : 'for callers on this machine; others need STENO_BASE_URL'
     const found = await askHealth(config.baseUrl)
     if (found === 'steno') return `steno answers at ${config.baseUrl}`
+    if (found === 'answer-timeout')
+      throw new Error(`${silent(config.baseUrl)}: check the proxy, and the service behind it`)
     const seen = found === 'refused' ? 'nothing answers' : `something else answers (${found})`
     throw new Error(`${seen} at ${config.baseUrl}: start the service, and check the proxy, DNS and firewall`)
   },
@@ -131,6 +135,10 @@ export const hostChecks: Record<string, Check> = {
     })
     return `${host} takes mail`
   },
+}
+
+function silent(url: string): string {
+  return `a program at ${url} accepts connections and does not answer`
 }
 
 /** Writes a file and removes it. */
