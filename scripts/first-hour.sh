@@ -125,6 +125,9 @@ if [ $# -gt 0 ]; then
   cp next.sig cut.sig
   "$program" upgrade --from cut 2>cut.txt && fail "the release took a file that is cut short"
   grep -q 'cut short' cut.txt || fail "a file that is cut short was refused for another reason: $(cat cut.txt)"
+  "$program" upgrade --from next --unsigned 2>/dev/null && fail "a release took a program without a check of its signature"
+  # A browser makes no file executable.
+  chmod a-x next
   "$program" upgrade --from next >/dev/null
   [ "$("$program" version --json | field commit)" = "$(git -C steno rev-parse --short=12 HEAD)" ] || fail "the next release does not run"
   [ "$("$program.old" version --json | field commit)" = "$(git -C steno rev-parse --short=12 HEAD~1)" ] || fail "the release before is not kept"
