@@ -2,11 +2,16 @@
 
 import type { Db } from '../db/db.ts'
 import { openBeside } from '../db/open-beside.ts'
+import { requireServedLast } from '../db/standby.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
-/** Opens the database of the configured data folder, calls `work` with it, and then closes it. */
+/**
+ * Opens the database of the configured data folder, calls `work` with it, and then closes it. Throws if the database
+ * will be replaced by that of the other server of a pair.
+ */
 export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
-  const { dataDir } = dataConfig(flags)
+  const { dataDir, standby } = dataConfig(flags)
+  if (standby !== null) requireServedLast(standby, dataDir)
   const db = openBeside(dataDir, { synchronous: 'full' })
   try {
     return work(db, dataDir)

@@ -28,7 +28,11 @@ export function pathOf(folder: string, generation: number): string {
 
 /** Returns the highest generation of the lease files in the folder. Returns 0 if the folder has no lease file. */
 export async function findGeneration(folder: string): Promise<number> {
-  const names = await readdir(folder)
+  return highestGeneration(await readdir(folder))
+}
+
+/** Returns the highest generation of lease files with these names. Returns 0 if no lease file is among them. */
+export function highestGeneration(names: readonly string[]): number {
   return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))
 }
 

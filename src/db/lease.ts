@@ -2,6 +2,7 @@
 // server holds the lease. The holder renews the lease at short intervals. If the renewals stop, another server takes a
 // new lease. Each lease has a number, called its generation: 1, 2, 3 and so on.
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { limits } from '../limits.ts'
 import type { Clock } from './db.ts'
@@ -10,6 +11,7 @@ import {
   contentOf,
   createFile,
   findGeneration,
+  highestGeneration,
   pathOf,
   replaceFile,
   unnamed,
@@ -101,6 +103,17 @@ export async function isRenewedBy({
     text = now.text
   }
   return true
+}
+
+/**
+ * Returns the last server that confirmed that it has the latest database. Null if no server did, and undefined if not
+ * known.
+ */
+export function readLastHolder(folder: string): string | null | undefined {
+  const generation = highestGeneration(readdirSync(folder))
+  if (generation === 0) return null
+  const { holder, lastHolder } = contentOf(readFileSync(pathOf(folder, generation), 'utf8'))
+  return holder ?? lastHolder
 }
 
 /** Reads the latest lease in the folder. Without a lease, the generation is 0, and the text is empty. */

@@ -8,7 +8,7 @@ import { newId } from '../base/id.ts'
 import { errorFields, log } from '../base/log.ts'
 import { limits } from '../limits.ts'
 import type { Clock } from './db.ts'
-import { type Found, isRenewedBy, type Lease, openLease } from './lease.ts'
+import { type Found, isRenewedBy, type Lease, openLease, readLastHolder } from './lease.ts'
 import { openCopies, requireCopy, restoreNewest, type Settings } from './shared-copies.ts'
 
 type Options = {
@@ -130,6 +130,29 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby & 
       if (isCopied) await lease.release().catch(error => log.warn('lease not released', errorFields(error)))
       else log.error('lease not released', withoutCopy)
     },
+  }
+}
+
+/**
+ * Throws if the other server of the pair served last. Its database then replaces the one in this data folder, so a
+ * command would show old data, and its changes would be lost. Does nothing if no server has joined the pair with this
+ * data folder, or if the lease cannot be read.
+ */
+export function requireServedLast(folder: string, dataDir: string): void {
+  if (!existsSync(idPath(dataDir))) return
+  const last = tryReadLastHolder(folder)
+  if (last && last !== idOf(dataDir))
+    throw new Error(
+      `the other server of the pair served last, and its database replaces the one in ${dataDir}: run this command on the machine of that server`,
+    )
+}
+
+function tryReadLastHolder(folder: string): string | null | undefined {
+  try {
+    return readLastHolder(folder)
+  } catch {
+    // The folder is not mounted, or root may not read the files of the service there, as on most NFS exports.
+    return undefined
   }
 }
 

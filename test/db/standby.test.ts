@@ -23,6 +23,7 @@ import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
 import { openOwn } from '../../src/db/copy.ts'
 import { databasePath } from '../../src/db/db.ts'
+import { openLease } from '../../src/db/lease.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { restoreInChild } from '../../src/db/restore-child.ts'
 import { openCopies } from '../../src/db/shared-copies.ts'
@@ -31,6 +32,7 @@ import { claimJob } from '../../src/jobs/moves.ts'
 import { limits } from '../../src/limits.ts'
 import { startService } from '../../src/service.ts'
 import { childrenOf, isRunning, watchChildren } from '../media/processes.ts'
+import { findCommand } from '../support/command.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { prepareData, type Ready, serve } from '../support/server.ts'
@@ -393,6 +395,33 @@ test('a server that cannot use its database takes no lease, so the other server 
   )
   await expect(startService(config)).rejects.toThrow('steno.db is damaged')
   expect(readdirSync(folder)).toEqual(['steno-pair'])
+})
+
+test('a command beside the server that waits is refused, because its changes would be lost', async () => {
+  const [folder, one, two, spare] = [sharedFolder(), temporaryFolder(), temporaryFolder(), temporaryFolder()]
+  for (const dataDir of [one, two, spare]) addAccount(dataDir, 'ana')
+  writeFileSync(join(one, 'standby.id'), 'one')
+  writeFileSync(join(two, 'standby.id'), 'two')
+  const codeOf = async (dataDir: string) => {
+    process.env.STENO_STANDBY = folder
+    try {
+      return (await findCommand(dataDir, 'accounts', 'credit', 'ana@example.org', '5')).code
+    } finally {
+      delete process.env.STENO_STANDBY
+    }
+  }
+  const take = (holder: string) => openLease({ folder, holder, afterMs: 0, monotonic: () => 0 })()
+  expect(await codeOf(two)).toBe(0)
+  await (await take('one'))?.own()
+  // No server has joined the pair with the data folder `spare`: it may be a restored backup.
+  expect([await codeOf(one), await codeOf(two), await codeOf(spare)]).toEqual([0, 1, 0])
+  const taken = await take('two')
+  expect([await codeOf(one), await codeOf(two)]).toEqual([0, 1])
+  await taken?.own()
+  expect([await codeOf(one), await codeOf(two)]).toEqual([1, 0])
+  // The shared folder is not mounted, or cannot be read.
+  rmSync(folder, { recursive: true })
+  expect(await codeOf(one)).toBe(0)
 })
 
 test('a shared folder that is not mounted is refused', async () => {
