@@ -317,6 +317,9 @@ test('a damaged or incomplete copy is skipped for an older one', async () => {
   copyFileSync(join(folder, 'copy-00000001-00000000.db'), join(folder, 'copy-00000001-00000002.db'))
   await joinPair(folder, two).joined
   expect(namesIn(two)).toEqual(['ana'])
+  // An intact copy that cannot be restored, because the folder exists, is not skipped.
+  const restored = restoreInChild(join(folder, 'copy-00000001-00000000.db'), two)
+  await expect(restored).rejects.toThrow('was not restored: EEXIST')
 })
 
 test('a server that finds no intact copy does not start, and the other one goes on', async () => {
