@@ -1,11 +1,13 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { missingSecret } from '../accounts/signing-secret.ts'
+import { diskRefusalOf } from '../base/disk-refusal.ts'
 import { readSecret, secretPath } from '../base/seal.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { visible } from '../base/visible.ts'
 import { Draft } from '../base/whole-file.ts'
 import { copyDatabase, openCopy } from '../db/copy.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { need } from './arguments.ts'
 import { command, runCommand } from './command.ts'
 import { whyForeign } from './foreign-secret.ts'
@@ -83,7 +85,11 @@ function writePrivate(files: readonly NewFile[]): void {
     } catch (error) {
       throw new Error(`${path} cannot be written: ${causeOf(error)}`)
     }
-    fill(draft.path)
+    try {
+      fill(draft.path)
+    } catch (error) {
+      throw isFull(error) ? new Error(`${path} cannot be written: the disk is full`) : error
+    }
     return { path, draft }
   })
   using placed = new DisposableStack()
@@ -93,6 +99,10 @@ function writePrivate(files: readonly NewFile[]): void {
   }
   // All files are placed, so the end of the block must remove none.
   placed.move()
+}
+
+function isFull(error: unknown): boolean {
+  return [refusalOf(error), diskRefusalOf(error)].includes('full')
 }
 
 function alreadyThere(path: string): Error {

@@ -5,6 +5,7 @@ import { command } from './command.ts'
 import { whyForeign } from './foreign-secret.ts'
 import { print } from './print.ts'
 import { recordOptions, serviceConfig } from './settings.ts'
+import { unwritable } from './unwritable.ts'
 
 export const restore = command({
   usage: 'steno restore FILE [--json]',
@@ -18,7 +19,11 @@ export const restore = command({
     checkCopy(file)
     requireOwnSecret(file)
     makeDataDir(dataDir, { restoring: true })
-    placeCopy(files, dataDir)
+    try {
+      placeCopy(files, dataDir)
+    } catch (error) {
+      throw unwritable(error, { folder: `the data folder ${dataDir}`, setting: '--data-dir' })
+    }
     print(
       values,
       { data_dir: dataDir },

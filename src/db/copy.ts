@@ -15,18 +15,18 @@ import { isDamage } from './refusal.ts'
 
 /**
  * Writes a consistent copy of the database in the data folder to `target`. An existing file at `target` must be empty.
- * Applies no migrations, because the running server may be older than this program.
+ * Applies no migrations, because the running server may be older than this program. Throws if the database is damaged.
  */
 export function copyDatabase(dataDir: string, target: string): void {
   using db = new Database(databasePath(dataDir))
-  db.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
-  listApplied(db)
   try {
+    db.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
+    listApplied(db)
     db.query('vacuum into $target').run({ $target: target })
   } catch (error) {
     // SQLite leaves the journal of a copy that failed, for example because the disk is full.
     rmSync(`${target}-journal`, { force: true })
-    throw error
+    throw isDamage(error) ? damageIn(dataDir, error) : error
   }
 }
 

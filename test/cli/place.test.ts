@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openSecrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import { makeService } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -75,6 +76,33 @@ test.skipIf(!mayMount)(
     mkdirSync(join(data, 'models'))
     expect(run('models', 'pull', 'tiny')).toEqual([1, pullRefusal])
     expect(readdirSync(folder)).toEqual(['data'])
+  },
+)
+
+test.skipIf(!mayMount)(
+  `a backup or a restore for which the disk has no room names the path, and leaves no file${mayMount ? '' : ' (SKIPPED: this user may not mount)'}`,
+  () => {
+    const folder = temporaryFolder()
+    const data = makeService(join(folder, 'data'))
+    openSecrets(data)
+    const small = join(folder, 'small')
+    mkdirSync(small)
+    const run = (...args: string[]) => selfCommand(...args).join(' ')
+    const backup = join(folder, 'backup.db')
+    const script = `mount -t tmpfs -o size=64k tmpfs ${small} &&
+      ${run('backup', backup, '--data-dir', data)} >/dev/null
+      ${run('backup', join(small, 'backup.db'), '--data-dir', data)}
+      ${run('restore', backup, '--data-dir', join(small, 'data'))}
+      find ${small} -type f`
+    const { stdout, stderr } = Bun.spawnSync(['unshare', '--mount', 'sh', '-c', script])
+    expect([`${stdout}`, `${stderr}`.split('\n')]).toEqual([
+      '',
+      [
+        `steno: ${small}/backup.db cannot be written: the disk is full`,
+        `steno: the data folder ${small}/data cannot be written: the disk is full; --data-dir names another`,
+        '',
+      ],
+    ])
   },
 )
 

@@ -42,6 +42,13 @@ test('a copy that is not a database of steno, or has no sound key, is refused', 
   expect(() => checkCopy(file)).toThrow('copy.db is no sound backup')
 })
 
+test('a copy of a damaged database names the database, and not the copy', () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'steno.db'), 'no database'.repeat(100))
+  const copy = () => copyDatabase(folder, join(folder, 'copy.db'))
+  expect(copy).toThrow(`${folder}/steno.db is damaged: file is not a database; to restore a backup, move`)
+})
+
 test('a restored copy can be read by its owner only, and replaces no database', () => {
   const [source, target] = [temporaryFolder(), temporaryFolder()]
   openSecrets(source)
