@@ -52,6 +52,7 @@ test.skipIf(!builtIn)(
       STENO_MODEL: '/no-model',
       // The check of the disk space passes if a file of 1 MB fits.
       STENO_MAX_FILE_SIZE: '1MB',
+      STENO_DISK_RESERVE: '1MB',
     }
     const { code, out, err } = await steno(['doctor', '--json'], environment)
     const findings = JSON.parse(out) as Finding[]
@@ -181,7 +182,10 @@ test('an address, a port, a mail server and a disk that cannot be used are named
   expect(mail.message).toMatch(/^127\.0\.0\.1:1 cannot be used: .*STENO_SMTP_URL$/)
   expect(mail.message).not.toContain('secret')
   // No disk has space for a file of STENO_MAX_FILE_SIZE, which is 8000 TB here.
-  await expect(of('disk space')).rejects.toThrow('8000 TB')
+  await expect(of('disk space')).rejects.toThrow('an upload may need 8000 TB')
+  const reserving = readConfig({ STENO_MAX_FILE_SIZE: '1MB', STENO_DISK_RESERVE: '8000TB' })
+  const space = hostChecks['disk space']?.({ config: reserving, dataDir: folder })
+  await expect(space).rejects.toThrow('and 8000 TB must stay free for the database')
   expect(await of('disk speed')).toMatch(/a second/)
 })
 

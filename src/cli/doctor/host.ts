@@ -58,13 +58,13 @@ export const hostChecks: Record<string, Check> = {
     setNativeHome(join(cacheDir(), 'native'))
     return { note: `${dataDir} is not there; steno serve makes it` }
   },
-  'disk space': async ({ dataDir, isRefused, config: { fileBytesMax } }) => {
+  'disk space': async ({ dataDir, isRefused, config: { fileBytesMax, diskReserveBytes } }) => {
     if (isRefused && dataDir !== null && !existsSync(dataDir)) throw new Error(notTried)
     const { bavail, bsize } = statfsSync(dataDir ?? '.')
     const free = bavail * bsize
-    if (free < fileBytesMax)
+    if (free < fileBytesMax + diskReserveBytes)
       throw new Error(
-        `${formatSize(free)} free; an upload may need ${formatSize(fileBytesMax)}: free some space, or lower STENO_MAX_FILE_SIZE`,
+        `${formatSize(free)} free; an upload may need ${formatSize(fileBytesMax)}, and ${formatSize(diskReserveBytes)} must stay free for the database: free some space, or lower STENO_MAX_FILE_SIZE or STENO_DISK_RESERVE`,
       )
     return `${formatSize(free)} free`
   },
