@@ -2,6 +2,7 @@ import { listeningUrl } from '../config.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { askHealth, localHost } from './health-request.ts'
+import { unreadable } from './installed.ts'
 import { say } from './print.ts'
 import { dataOption, serviceConfig } from './settings.ts'
 
@@ -15,7 +16,9 @@ export const health = command({
     const url = listeningUrl({ host: localHost(host), port })
     const found = await askHealth(url)
     if (found !== 'steno')
-      throw new Error(`no steno answers at ${url}: ${found}; STENO_PORT and STENO_HOST name another address`)
+      throw new Error(
+        `no steno answers at ${url}: ${found}; STENO_PORT and STENO_HOST name another address${unreadable()}`,
+      )
     say('ok')
   },
 })

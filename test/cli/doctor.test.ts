@@ -148,7 +148,7 @@ test('a data folder that a server would refuse stays as it is', async () => {
 })
 
 byRoot(
-  'steno doctor says that this user may not use a data folder, and not that the folder is missing',
+  'steno doctor says that this user may not use a data folder or the settings of the service, and not that none is there',
   () => {
     const dataDir = makeService(join(folder, 'closed/data'))
     chmodSync(join(folder, 'closed'), 0o700)
@@ -157,12 +157,22 @@ byRoot(
     process.setuid(${otherUser})
     const host = { dataDir: ${JSON.stringify(dataDir)}, config: {} }
     for (const check of ['data folder', 'disk space', 'disk speed', 'database'])
-      console.log(await hostChecks[check](host).catch(error => error.message))`
-    const { stdout } = Bun.spawnSync([process.execPath, '-e', script])
+      console.log(await hostChecks[check](host).catch(error => error.message))
+    for (const check of ['data folder', 'database'])
+      console.log((await hostChecks[check]({ dataDir: null, config: {} })).note)
+    const { health } = await import(${JSON.stringify(join(projectRoot, 'src/cli/health.ts'))})
+    await health.run([]).catch(error => console.log(error.message))`
+    const settings = join(folder, 'closed/steno.env')
+    const env = { STENO_ENV_FILE: settings, STENO_PORT: '1' }
+    const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd: '/', env })
+    const onlyRoot = `only root may read ${settings}`
+    const unknown = `none that this user finds; ${onlyRoot}; run steno doctor as root to check the service`
     const notTried = 'not tried, because the data folder cannot be used'
     expect(`${stdout}`.trim().split('\n')).toEqual([
       `this user may not read and write ${dataDir}/steno.db: run the command as the user of the service, or as root`,
       ...[notTried, notTried, notTried],
+      ...[unknown, unknown],
+      `no steno answers at http://127.0.0.1:1: refused; STENO_PORT and STENO_HOST name another address; ${onlyRoot}`,
     ])
   },
 )

@@ -17,6 +17,7 @@ import { openBeside } from '../../db/open-beside.ts'
 import { limits } from '../../limits.ts'
 import { whyForeign } from '../foreign-secret.ts'
 import { askHealth, localHost } from '../health-request.ts'
+import { unreadable } from '../installed.ts'
 
 /** The input of the checks of this machine. */
 export type Host = {
@@ -39,7 +40,7 @@ const notTried = 'not tried, because the data folder cannot be used'
 export const hostChecks: Record<string, Check> = {
   'data folder': async host => {
     const { dataDir } = host
-    if (dataDir === null) return none
+    if (dataDir === null) return noFolder()
     try {
       requireAccess(dataDir)
       if (existsSync(dataDir)) {
@@ -77,7 +78,7 @@ export const hostChecks: Record<string, Check> = {
     return `writes ${formatSize(speed)} a second`
   },
   database: async ({ dataDir, isRefused }) => {
-    if (dataDir === null) return none
+    if (dataDir === null) return noFolder()
     if (isRefused) throw new Error(notTried)
     // `openBeside` would make a database, and `steno restore` refuses a folder with one.
     if (!hasDatabase(dataDir)) return none
@@ -135,6 +136,13 @@ export const hostChecks: Record<string, Check> = {
     })
     return `${host} takes mail`
   },
+}
+
+/** The outcome without a data folder. A service may be installed whose settings this user may not read. */
+function noFolder(): Outcome {
+  const why = unreadable()
+  if (why === '') return none
+  return { note: `none that this user finds${why}; run steno doctor as root to check the service` }
 }
 
 function silent(url: string): string {
