@@ -8,6 +8,7 @@ import { visible } from '../base/visible.ts'
 import { Draft } from '../base/whole-file.ts'
 import { copyDatabase, openCopy } from '../db/copy.ts'
 import { refusalOf } from '../db/refusal.ts'
+import { whyOutdated } from '../db/standby.ts'
 import { need } from './arguments.ts'
 import { command, runCommand } from './command.ts'
 import { whyForeign } from './foreign-secret.ts'
@@ -24,7 +25,8 @@ export const backup = command({
   async run(positionals, values) {
     const [file] = need(positionals, 'FILE')
     const key = `${file}.key`
-    const { dataDir } = dataConfig(values)
+    const config = dataConfig(values)
+    const { dataDir } = config
     const secret = secretPath(dataDir)
     // The key is copied first: if this fails, no time is lost on the database.
     writePrivate([
@@ -32,6 +34,8 @@ export const backup = command({
       { path: file, fill: draft => copyDatabase(dataDir, draft) },
     ])
     warnOfForeignSecret(file, secret)
+    const why = whyOutdated(config)
+    if (why !== null) terminal.err(`steno: this backup is old: ${visible(why)}\n`)
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,
       `${key}: the key that seals signing secrets; without it webhooks cannot be signed`,

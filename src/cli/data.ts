@@ -2,7 +2,7 @@
 
 import type { Db } from '../db/db.ts'
 import { openBeside } from '../db/open-beside.ts'
-import { requireServedLast } from '../db/standby.ts'
+import { whyOutdated } from '../db/standby.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
 /**
@@ -10,8 +10,10 @@ import { dataConfig, type Flags } from './settings.ts'
  * will be replaced by that of the other server of a pair.
  */
 export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
-  const { dataDir, standby } = dataConfig(flags)
-  if (standby !== null) requireServedLast(standby, dataDir)
+  const config = dataConfig(flags)
+  const { dataDir } = config
+  const why = whyOutdated(config)
+  if (why !== null) throw new Error(why)
   const db = openBeside(dataDir, { synchronous: 'full' })
   try {
     return work(db, dataDir)

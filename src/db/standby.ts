@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../base/id.ts'
 import { errorFields, log } from '../base/log.ts'
+import type { Config } from '../config.ts'
 import { limits } from '../limits.ts'
 import type { Clock } from './db.ts'
 import { type Found, isRenewedBy, type Lease, openLease, readLastHolder } from './lease.ts'
@@ -134,17 +135,18 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby & 
 }
 
 /**
- * Throws if the other server of the pair served last. Its database then replaces the one in this data folder, so a
- * command would show old data, and its changes would be lost. Does nothing if no server has joined the pair with this
- * data folder, or if the lease cannot be read.
+ * Returns a message if the other server of the pair served last. Its database then replaces the one in this data
+ * folder, whose data is old, and whose changes are lost. Returns null if no server has joined the pair with this data
+ * folder, or if the lease cannot be read.
  */
-export function requireServedLast(folder: string, dataDir: string): void {
-  if (!existsSync(idPath(dataDir))) return
+export function whyOutdated({
+  standby: folder,
+  dataDir,
+}: Pick<Config, 'standby' | 'dataDir'>): string | null {
+  if (folder === null || !existsSync(idPath(dataDir))) return null
   const last = tryReadLastHolder(folder)
-  if (last && last !== idOf(dataDir))
-    throw new Error(
-      `the other server of the pair served last, and its database replaces the one in ${dataDir}: run this command on the machine of that server`,
-    )
+  if (!last || last === idOf(dataDir)) return null
+  return `the other server of the pair served last, and its database replaces the one in ${dataDir}: run this command on the machine of that server`
 }
 
 function tryReadLastHolder(folder: string): string | null | undefined {

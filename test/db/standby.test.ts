@@ -405,19 +405,27 @@ test('a command beside the server that waits is refused, because its changes wou
   for (const dataDir of [one, two, spare]) addAccount(dataDir, 'ana')
   writeFileSync(join(one, 'standby.id'), 'one')
   writeFileSync(join(two, 'standby.id'), 'two')
-  const codeOf = async (dataDir: string) => {
+  const run = async (dataDir: string, ...words: string[]) => {
     process.env.STENO_STANDBY = folder
     try {
-      return (await findCommand(dataDir, 'accounts', 'credit', 'ana@example.org', '5')).code
+      return await findCommand(dataDir, ...words)
     } finally {
       delete process.env.STENO_STANDBY
     }
   }
+  const codeOf = async (dataDir: string) =>
+    (await run(dataDir, 'accounts', 'credit', 'ana@example.org', '5')).code
   const take = (holder: string) => openLease({ folder, holder, afterMs: 0, monotonic: () => 0 })()
   expect(await codeOf(two)).toBe(0)
   await (await take('one'))?.own()
   // No server has joined the pair with the data folder `spare`: it may be a restored backup.
   expect([await codeOf(one), await codeOf(two), await codeOf(spare)]).toEqual([0, 1, 0])
+  // A backup may be wanted if the other machine is lost.
+  const backup = await run(two, 'backup', join(temporaryFolder(), 'backup.db'))
+  expect([backup.code, backup.err]).toEqual([
+    0,
+    expect.stringMatching(/^steno: this backup is old: the other/),
+  ])
   const taken = await take('two')
   expect([await codeOf(one), await codeOf(two)]).toEqual([0, 1])
   await taken?.own()
