@@ -27,7 +27,7 @@ export function completionOf(commands: Commands): Command {
     ],
     async run(positionals) {
       const [shell] = need(positionals, 'SHELL')
-      const write = writers[shell]
+      const write = Object.hasOwn(writers, shell) ? writers[shell] : undefined
       if (write === undefined) throw new UsageError(`${shell} is not one of ${shells.join(', ')}`)
       say(write(await listCommands(commands)))
     },
