@@ -195,7 +195,6 @@ test('an invalid request is refused with an error of one line', async () => {
     [['keys', 'create', 'a@example.org', '--colour', 'red'], 2, 'colour'],
     [['fly'], 2, 'no command fly (steno --help says more)'],
     // Each JavaScript object inherits a function of this name.
-    [['constructor'], 2, 'no command constructor'],
     [['completion', 'constructor'], 2, 'constructor is not one of bash, zsh, fish'],
     [['help', 'fly'], 2, 'no command fly'],
     [['backup', 'my', 'backup', 'file'], 2, 'steno: FILE expected; too many arguments: backup file ('],

@@ -24,7 +24,7 @@ export async function fetchFile(
 ): Promise<void> {
   mkdirSync(dirname(path), { recursive: true })
   if (existsSync(path)) return onBytes(remote.size)
-  const part = `${path}.part`
+  const part = partOf(path)
   let wrong = 0
   let longest = sizeOf(part)
   for (let tries = 1; ; ) {
@@ -46,6 +46,11 @@ export async function fetchFile(
     if (wrong === limits.pullTriesMax)
       throw new SourceError(`${remote.name} does not have the hash that its source gives`)
   }
+}
+
+/** Returns the path of the incomplete download of the file at `path`. */
+export function partOf(path: string): string {
+  return `${path}.part`
 }
 
 /**

@@ -1,15 +1,15 @@
 // Downloads a model from the hub (Hugging Face's server of model files), and resumes an interrupted download. When all
 // files in the draft folder have the hub's hashes, the draft folder becomes the model's folder.
 
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { lockFile } from '../../base/file-lock.ts'
 import { inheritOwner } from '../../base/inherit-owner.ts'
-import { replaceFolder } from '../../base/whole-file.ts'
+import { linkOrCopy, replaceFolder } from '../../base/whole-file.ts'
 import { limits } from '../../limits.ts'
 import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../../net/hub.ts'
 import { SourceError } from '../../net/source.ts'
-import { fetchFile, type RemoteFile } from './fetch-file.ts'
+import { fetchFile, partOf, type RemoteFile } from './fetch-file.ts'
 import { changedFiles, installedLock, isWhole, lockName, type ModelLock, matches } from './lock.ts'
 
 export type ModelDownload = {
@@ -86,7 +86,9 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
       isGood: path => matches(path, file),
       signal,
     }
-    await fetchFile(join(draft, file.path), remote, bytes => onProgress(before + bytes, total))
+    const path = join(draft, file.path)
+    await reuse(join(folder, file.path), path, file)
+    await fetchFile(path, remote, bytes => onProgress(before + bytes, total))
     done += file.size
   }
   removeOthers(draft, files)
@@ -115,6 +117,17 @@ function removeOthers(draft: string, files: readonly HubFile[]): void {
     const path = join(entry.parentPath, entry.name)
     if (entry.isFile() && !kept.has(path)) rmSync(path)
   }
+}
+
+/**
+ * Makes the installed file `from` the whole download of the file at `path`, if `from` matches the hub. `fetchFile` then
+ * only checks its hash. Does nothing if a download of this file has begun.
+ */
+async function reuse(from: string, path: string, file: HubFile): Promise<void> {
+  const part = partOf(path)
+  if (existsSync(path) || existsSync(part) || !(await matches(from, file))) return
+  mkdirSync(dirname(path), { recursive: true })
+  linkOrCopy(from, part)
 }
 
 /**
