@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const dataSync = promisify(fdatasync)
 
 export type Flusher = {
-  /** Must be called after each write to the file. */
+  /** Must be called with each write to the file, without an `await` between. */
   written(): void
   /** Resolves when all writes before this call are flushed to the disk. */
   flush(): Promise<void>
