@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isDraft } from '../base/draft-names.ts'
+import { isDraft, removeOldDrafts } from '../base/draft-names.ts'
 import { lockFile } from '../base/file-lock.ts'
 import { reasonOf } from '../base/reason.ts'
 import { secretPath } from '../base/seal.ts'
@@ -26,9 +26,9 @@ const ownNames =
   /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder if it does not exist, and lets only its owner enter it. Throws if a folder without a database
- * contains files of another program. Also throws if `restoring` is false and this folder contains media files itself,
- * not through a symbolic link. A server with a new database would delete these files.
+ * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a folder
+ * without a database contains files of another program. Also throws if `restoring` is false and this folder contains
+ * media files itself, not through a symbolic link. A server with a new database would delete these files.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
@@ -36,6 +36,7 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
     requireNothingForeign(dataDir)
     if (!restoring && !hasDatabase(dataDir)) requireNoMedia(dataDir)
     chmodSync(dataDir, 0o700)
+    removeOldDrafts(dataDir)
   } catch (error) {
     const reason = reasonOf(error)
     throw new Error(`the data folder cannot be used: ${reason}; STENO_DATA_DIR names another`)

@@ -1,11 +1,21 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, cpSync, mkdirSync, readdirSync, truncateSync, utimesSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { cacheDir, nativeHome, setNativeHome } from '../../src/base/carried.ts'
 import { doctorClip, wordErrorRate } from '../../src/cli/doctor/clip.ts'
-import { hostChecks } from '../../src/cli/doctor/host.ts'
+import { hostChecks, probePath } from '../../src/cli/doctor/host.ts'
 import { checks, findingOf, linesOf } from '../../src/cli/doctor.ts'
 import { readConfig } from '../../src/config.ts'
+import { makeDataDir } from '../../src/db/data-dir.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
 import { limits } from '../../src/limits.ts'
@@ -228,6 +238,16 @@ test('a program that accepts connections and never answers is not called another
   } finally {
     Object.assign(limits, { healthTimeoutMs })
   }
+})
+
+test('a test file that a killed check left does not prevent a first start, which removes it after a while', () => {
+  const left = probePath(folder)
+  writeFileSync(left, 'written')
+  makeDataDir(folder)
+  expect(existsSync(left)).toBe(true)
+  utimesSync(left, new Date(0), new Date(0))
+  makeDataDir(folder)
+  expect(readdirSync(folder)).toEqual([])
 })
 
 test('a clock that shows a time before the last change of the database fails its check', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { checkMailServer } from '../../accounts/mailer.ts'
 import { requireSecret } from '../../accounts/signing-secret.ts'
 import { cacheDir, setNativeHome } from '../../base/carried.ts'
+import { draftPath } from '../../base/draft-names.ts'
 import { firstLineOf } from '../../base/reason.ts'
 import { secretPath } from '../../base/seal.ts'
 import { isClockSynchronised } from '../../base/system-call.ts'
@@ -45,7 +46,7 @@ export const hostChecks: Record<string, Check> = {
       requireAccess(dataDir)
       if (existsSync(dataDir)) {
         makeDataDir(dataDir)
-        await tryWrite(join(dataDir, `.doctor-${process.pid}`))
+        await tryWrite(probePath(dataDir))
         return dataDir
       }
     } catch (error) {
@@ -72,7 +73,7 @@ export const hostChecks: Record<string, Check> = {
   'disk speed': async ({ dataDir, isRefused }) => {
     if (dataDir === null) return notMeasured
     if (isRefused) throw new Error(notTried)
-    const speed = writeSpeed(join(dataDir, `.doctor-${process.pid}`))
+    const speed = writeSpeed(probePath(dataDir))
     if (speed < limits.diskBytesPerSecondMin)
       throw new Error(`${formatSize(speed)} a second; put the data folder on a faster or local disk`)
     return `writes ${formatSize(speed)} a second`
@@ -147,6 +148,11 @@ function noFolder(): Outcome {
 
 function silent(url: string): string {
   return `a program at ${url} accepts connections and does not answer`
+}
+
+/** Returns the path of a test file. It is the path of a draft: a killed check may leave the file in the data folder. */
+export function probePath(dataDir: string): string {
+  return draftPath(join(dataDir, 'doctor'))
 }
 
 /** Writes a file and removes it. */
