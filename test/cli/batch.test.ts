@@ -347,6 +347,26 @@ test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fai
 })
 
 test.skipIf(!clips)(
+  `if the engine exits and no other one can be started, the transcripts that are complete are written${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const files = ['a.flac', 'b.flac', 'c.flac'].map(name => put(folder, name))
+    const transcribe: Transcribe = (input, options) => {
+      if (input.path !== files[2]) throw new Error('the engine process ended (SIGKILL)')
+      return answer(input, options)
+    }
+    let opened = 0
+    const onOpen = () => {
+      if (opened++ > 0) throw new Error('the GPU is lost')
+    }
+    const values = { out: join(folder, 'out'), quiet: true }
+    const ended = await run(files, { values, transcribe, onOpen })
+    expect(ended).toMatchObject({ done: 1, failed: 0, error: new Error('the GPU is lost') })
+    expect([opened, readdirSync(values.out)]).toEqual([2, ['c.txt']])
+  },
+)
+
+test.skipIf(!clips)(
   `an engine that cannot be started, or stdout that cannot be written, ends the command${skipped}`,
   async () => {
     const folder = temporaryFolder()

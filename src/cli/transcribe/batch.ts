@@ -42,6 +42,8 @@ export class Batch {
   readonly #results: Results
   readonly #fetcher
   #engine: OneShotEngine | null = null
+  /** The error after which no engine is started again. */
+  #engineFailed: EngineFailed | null = null
 
   constructor(run: Run) {
     this.#run = run
@@ -194,12 +196,14 @@ export class Batch {
 
   async #openEngine(screen: Screen): Promise<OneShotEngine> {
     if (this.#engine) return this.#engine
+    if (this.#engineFailed) throw this.#engineFailed
     screen.status('loading the model')
     try {
       const { config, task, open = openOnce } = this.#run
       this.#engine = await open(config, message => screen.status(message), task.input)
     } catch (error) {
-      throw new EngineFailed(reasonOf(error))
+      this.#engineFailed = new EngineFailed(reasonOf(error))
+      throw this.#engineFailed
     }
     for (const note of this.#engine.notes) screen.line(`steno: ${note}`)
     return this.#engine
@@ -239,23 +243,26 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 }
 
 /**
- * Calls `end` for each source of the group. Continues after Interrupted, because the next source may have text to
- * write. If there was an Interrupted, finally throws one that says where the texts are that were kept. Throws any other
- * error at once.
+ * Calls `end` for each source of the group. Continues after Interrupted and EngineFailed, because the next source may
+ * have text to write, and finally throws this error. An Interrupted then says where all texts are that were kept.
+ * Throws any other error at once.
  */
 async function forAll(
   group: readonly Prepared[],
   end: (prepared: Prepared, index: number) => Promise<void>,
 ): Promise<void> {
   const interruptions: Interrupted[] = []
+  let engineFailed: EngineFailed | null = null
   for (const [index, prepared] of group.entries()) {
     try {
       await end(prepared, index)
     } catch (error) {
-      if (!(error instanceof Interrupted)) throw error
-      interruptions.push(error)
+      if (error instanceof Interrupted) interruptions.push(error)
+      else if (error instanceof EngineFailed) engineFailed = error
+      else throw error
     }
   }
+  if (engineFailed !== null) throw engineFailed
   if (interruptions.length === 0) return
   const places = interruptions.map(({ message }) => message).filter(message => message !== noTextKept)
   throw new Interrupted(places.join('\n') || noTextKept)
