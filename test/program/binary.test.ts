@@ -75,7 +75,8 @@ test(`doctor finds everything it needs on a machine with only glibc and no netwo
   const calls =
     'connect,openat,open,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat'
   const before = readdirSync(box.root).toSorted()
-  const program = ['env', '-i', `HOME=${home}`, ...box.command(), 'doctor']
+  const sizes = ['STENO_MAX_FILE_SIZE=1MB', 'STENO_DISK_RESERVE=1MB']
+  const program = ['env', '-i', `HOME=${home}`, ...sizes, ...box.command(), 'doctor']
   const { exitCode, out, err } = box.run(traced(calls, trace, [], program))
   expect([out.match(/^BAD.*$/gm), err, exitCode]).toEqual([null, '', 0])
   expect(out).toContain('If it is cloudy this evening')
