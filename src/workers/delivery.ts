@@ -24,13 +24,16 @@ export type Delivery = {
   giveBack(delayMs: number): void
 }
 
+/** The statuses with which JetStream says that no job came: at once (404), or within the time of the request (408). */
+const emptyStatuses = [404, 408]
+
 /** `lost` is aborted when the connection to NATS breaks. */
 type Pull = { pool: string; priority: Priority; waitMs: number; lost: AbortSignal }
 
 /**
  * Asks JetStream for the next job in one queue of a pool (a group of workers with the same abilities). Returns null if
  * no job comes within `waitMs`, or if the message is not a job. Also returns null at once if the connection breaks.
- * Rejects if JetStream does not answer.
+ * Rejects if JetStream does not answer or refuses the request. A queue takes at most 512 waiting requests.
  */
 export async function pull(
   nats: NatsConnection,
@@ -45,6 +48,8 @@ export async function pull(
   // the request by the subject of the answer. That fails here, because JetStream's answer has the subject of the job.
   const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   const answer = await beforeStop(asked, lost)
+  if (answer?.headers?.hasError && !emptyStatuses.includes(answer.headers.code))
+    throw new Error(`JetStream refuses the request for a job: ${answer.headers.description}`)
   if (answer) return readDelivery(nats, answer)
   // After a reconnect, the NATS client renews the subscription of this request. JetStream may then still answer with a
   // job, which is given back.
@@ -56,7 +61,7 @@ export async function pull(
 }
 
 function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Delivery | null {
-  // If the queue is empty, JetStream answers with a status such as 404 instead of a job.
+  // Without a job, JetStream answers with a status.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
   // The reply address has nine fields in old versions of NATS: `$JS`, `ACK`, stream, consumer, number of deliveries,
   // sequence number in the stream, and three more. Recent versions add two fields before the stream and one at the end.

@@ -4,7 +4,7 @@
 import { expect, spyOn } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
+import { AckPolicy, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import { log } from '../../src/base/log.ts'
 import { limits } from '../../src/limits.ts'
 import type { ModelsAnswer } from '../../src/workers/answers.ts'
@@ -12,7 +12,7 @@ import { openNats } from '../../src/workers/connection.ts'
 import { pull } from '../../src/workers/delivery.ts'
 import { Link } from '../../src/workers/link.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
-import { subjectsOf } from '../../src/workers/subjects.ts'
+import { consumerOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { charges, startFleet, until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -281,6 +281,22 @@ natsTest('a worker sends no request for a job while its connection to NATS is br
   const before = wire.stats().outMsgs
   expect(await pull(wire, 'main', request)).toBeNull()
   expect(wire.stats().outMsgs).toBe(before)
+  await wire.close()
+})
+
+// By default, a queue takes 512 waiting requests. A worker pauses after a rejected request.
+natsTest('a request for a job is rejected if too many requests wait at its queue', async () => {
+  const nats = await startNats()
+  const wire = await manage(nats.url)
+  const { streams, consumers } = await jetstreamManager(wire)
+  await streams.add({ name: 'STENO_main', subjects: ['steno.main.jobs.>'] })
+  const durable_name = consumerOf('pool', 'first')
+  await consumers.add('STENO_main', { durable_name, ack_policy: AckPolicy.Explicit, max_waiting: 1 })
+  const { signal: lost } = new AbortController()
+  const ask = (waitMs: number) => pull(wire, 'main', { pool: 'pool', priority: 'first', waitMs, lost })
+  const waiting = ask(200)
+  await expect(ask(200)).rejects.toThrow('Exceeded MaxWaiting')
+  expect([await waiting, await ask(0)]).toEqual([null, null])
   await wire.close()
 })
 
