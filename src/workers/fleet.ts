@@ -472,7 +472,7 @@ export class Fleet implements Engine {
       if (!before) log.warn('worker refused', { worker: name, reason: worker.refusal })
       return { kind: 'refused', message: worker.refusal }
     }
-    if (worker.ready && !before?.ready) {
+    if (worker.ready && !(before?.ready && before.pool === worker.pool)) {
       const { device, model, slots, version } = worker
       log.info('worker ready', { worker: name, device, model, slots, version })
       this.#openPool(worker.pool)

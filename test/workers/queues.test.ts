@@ -87,6 +87,16 @@ natsTest('a worker gets the answer `welcome` only when its queues exist', async 
 })
 
 // From version 2.10 on, nats-server refuses to create an existing queue with another setting.
+// The engine of a worker replaces the built-in model when another model is installed. It stays ready meanwhile.
+natsTest('a ready worker that changes its model gets the queues of its new pool', async () => {
+  const { hello, queues } = await open('changed')
+  await hello(['de'])
+  const answer = (await hello(['de'], { model: 'other' })).json<HelloAnswer>()
+  const other = poolOf({ ...helloOf(['de']), model: 'other' })
+  expect(answer).toMatchObject({ kind: 'welcome', pool: other })
+  expect(await queues()).toContain(consumerOf(other, 'first'))
+})
+
 natsTest('a server that starts with another lease changes the queues that exist', async () => {
   const { wire, consumers } = await open('lease')
   const waits = []
