@@ -59,7 +59,12 @@ export class HandOvers {
     return [...this.#entries.values()]
   }
 
+  /**
+   * Adds a job. If the job starts again because its last result could not be stored, the worker of this result sends
+   * the result again.
+   */
   add(entry: HandOver): void {
+    this.#answerStoring(entry.jobId, { kind: 'later' })
     this.#entries.set(entry.jobId, entry)
   }
 
@@ -68,12 +73,16 @@ export class HandOvers {
    * job's result is stored. Removes and returns the job's entry, or returns null if there is none.
    */
   ended(jobId: string): HandOver | null {
-    const storing = this.#storing.get(jobId)
-    this.#storing.delete(jobId)
-    for (const answer of storing?.answers ?? []) answer({ kind: 'stored' })
+    this.#answerStoring(jobId, { kind: 'stored' })
     const entry = this.#entries.get(jobId) ?? null
     this.#entries.delete(jobId)
     return entry
+  }
+
+  #answerStoring(jobId: string, answer: ResultAnswer): void {
+    const storing = this.#storing.get(jobId)
+    this.#storing.delete(jobId)
+    for (const send of storing?.answers ?? []) send(answer)
   }
 
   /**

@@ -4,6 +4,7 @@ import { afterEach, expect, jest, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
+import type { HandOver as Facts } from '../../src/engine/request.ts'
 import { JobFailure, jobErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import type { BeatAnswer, ClaimAnswer, HelloAnswer, ResultAnswer } from '../../src/workers/answers.ts'
@@ -15,7 +16,7 @@ import { HandOvers } from '../../src/workers/hand-overs.ts'
 import { bytesOf, type Claim, protocol } from '../../src/workers/requests.ts'
 import type { Server } from '../../src/workers/server.ts'
 import { subjectsOf } from '../../src/workers/subjects.ts'
-import { steeredEngine } from '../support/engine.ts'
+import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { startFleet } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { natsTest, startNats } from '../support/nats.ts'
@@ -262,6 +263,23 @@ test('a worker that cannot write in its folder gives its job back at once', asyn
   expect(assignment.isOfMachine).toBe(true)
 })
 
+test('a worker sends its result again if the server could not store it and starts the job again', async () => {
+  const { handOvers, entry, add } = handOver()
+  const answer = handOvers.claim('gpu-1', claim, Infinity)
+  if (answer.kind !== 'yours') throw new Error('the worker does not get the job')
+  const { fence, token } = answer
+  const transcript = transcriptOf(plainInput(), 'Kept.')
+  const deliver = () => handOvers.result({ session: 'x', job: 'job', fence, token, transcript })
+  const unstored = deliver()
+  expect(await entry.done).toEqual(transcript)
+  const again = add({ worker: 'gpu-1/x', fence, attempts: 1 })
+  expect(await unstored).toEqual({ kind: 'later' })
+  const stored = deliver()
+  expect(await again.done).toEqual(transcript)
+  handOvers.ended('job')
+  expect(await stored).toEqual({ kind: 'stored' })
+})
+
 const claim: Claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
 
 const yours: ClaimAnswer = {
@@ -274,7 +292,7 @@ const yours: ClaimAnswer = {
 
 /**
  * Returns the hand-overs (jobs that a server has given to workers), with one job. The job's message has the number 1 in
- * its queue.
+ * its queue. `add` adds this job again.
  */
 function handOver(hasOther = () => false) {
   let fence = 1
@@ -287,11 +305,13 @@ function handOver(hasOther = () => false) {
   const parts = { leaseMs: 3_600_000, secrets: openSecrets(temporaryFolder()), ...clocks, claims }
   const handOvers = new HandOvers(parts, hasOther)
   const options = { signal: new AbortController().signal, onSeconds() {} }
-  const facts = { jobId: 'job', worker: null, fence, attempts: 0 }
-  const entry = new HandOver(plainInput(), options, facts, performance.now())
-  entry.place = { pool: 'pool', sequence: 1 }
-  handOvers.add(entry)
-  return { handOvers, entry }
+  const add = (facts: Omit<Facts, 'jobId'>) => {
+    const entry = new HandOver(plainInput(), options, { jobId: 'job', ...facts }, performance.now())
+    entry.place = { pool: 'pool', sequence: 1 }
+    handOvers.add(entry)
+    return entry
+  }
+  return { handOvers, add, entry: add({ worker: null, fence, attempts: 0 }) }
 }
 
 /**
