@@ -42,8 +42,9 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
-   * Timeout of a worker's claim of a job, as a multiple of the pause after the claim. The first timeout is only 2 s,
-   * because a claim is lost if the server's connection to NATS breaks. Later timeouts grow up to `workerRequestMs`.
+   * Timeout of a claim or result that a worker sends over NATS, as a multiple of the pause after this message. The
+   * first timeout is only 2 s, because a message is lost if the server's connection to NATS breaks. Later timeouts grow
+   * up to `workerRequestMs`.
    */
   workerTimeoutsPerPause: 4,
   /**

@@ -220,7 +220,9 @@ export class Assignment {
    */
   async #deliver(message: ResultMessage): Promise<ResultAnswer> {
     for (;;) {
-      const answer = await this.#ask(() => this.#parts.server.deliver(message, this.#stop.signal))
+      const answer = await this.#ask(timeoutMs =>
+        this.#parts.server.deliver(message, this.#stop.signal, timeoutMs),
+      )
       if (answer.kind !== 'later') return answer
       await pause(limits.workerRetryMsMax / 4, this.#stop.signal)
     }

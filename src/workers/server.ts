@@ -43,7 +43,7 @@ export class Server {
     request: Requests[Kind],
     timeoutMs: number = this.timeoutMs,
   ): Promise<Answers[Kind]> {
-    return await this.#send(kind, bytesOf(request), Math.min(timeoutMs, this.timeoutMs))
+    return await this.#send(kind, bytesOf(request), timeoutMs)
   }
 
   /**
@@ -66,13 +66,14 @@ export class Server {
 
   /**
    * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. Delivers a failure
-   * instead if the result is too large for HTTP too. The signal aborts the HTTP request.
+   * instead if the result is too large for HTTP too. The signal aborts the HTTP request. `timeoutMs` can only shorten
+   * the timeout of the delivery over NATS.
    */
-  async deliver(message: ResultMessage, signal: AbortSignal): Promise<ResultAnswer> {
+  async deliver(message: ResultMessage, signal: AbortSignal, timeoutMs: number): Promise<ResultAnswer> {
     const { session, job, fence, token } = message
     const held = { session, job, fence, token }
     const bytes = bytesOf(message)
-    if (bytes.length <= messageBytesMax(this.#nats)) return await this.#send('result', bytes)
+    if (bytes.length <= messageBytesMax(this.#nats)) return await this.#send('result', bytes, timeoutMs)
     if (bytes.length > limits.workerResultBytesMax) return await this.#refuse(held, bytes.length)
     const answer = await this.ask('addresses', held)
     if (answer.kind === 'stop') return { kind: 'refused' }
@@ -107,12 +108,13 @@ export class Server {
   async #send<Kind extends RequestKind>(
     kind: Kind,
     bytes: Uint8Array,
-    timeoutMs: number = this.timeoutMs,
+    timeoutMs: number,
   ): Promise<Answers[Kind]> {
     const { cluster, worker } = this.#settings
     const subject = subjectsOf(cluster).request(worker, kind)
     const { lost } = this.#outages
-    const send = () => this.#nats.request(subject, bytes, { timeout: timeoutMs })
+    const timeout = Math.min(timeoutMs, this.timeoutMs)
+    const send = () => this.#nats.request(subject, bytes, { timeout })
     const answer = lost.aborted ? null : await beforeStop(send(), lost)
     if (!answer) throw new Error('the connection to NATS is broken')
     return answer.json<Answers[Kind]>()

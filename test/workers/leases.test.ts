@@ -221,33 +221,36 @@ test('a worker that reports the failure of its machine again, because the answer
   expect(await report()).toEqual({ kind: 'refused' })
 })
 
-test('the timeout of a claim is 2 s, and doubles with each repetition', async () => {
-  const timeouts: number[] = []
-  jest.useFakeTimers()
-  const { done } = assign(
-    {
-      async ask(_kind, _request, timeoutMs) {
-        timeouts.push(timeoutMs)
-        if (timeouts.length === 4) return { kind: 'over' }
-        throw new Error('timeout')
+for (const kind of ['claim', 'result'])
+  test(`the timeout of a ${kind} is 2 s, and doubles with each repetition`, async () => {
+    const timeouts: number[] = []
+    jest.useFakeTimers()
+    const answer = async <Answer>(timeoutMs: number, last: Answer): Promise<Answer> => {
+      timeouts.push(timeoutMs)
+      if (timeouts.length === 4) return last
+      throw new Error('timeout')
+    }
+    const { done } = assign(
+      {
+        ask: (asked, _request, timeoutMs) =>
+          asked === kind ? answer(timeoutMs, { kind: 'over' }) : Promise.resolve(yours),
+        deliver: (_message, _signal, timeoutMs) => answer(timeoutMs, { kind: 'stored' }),
+        async connected() {},
       },
-      async connected() {},
-    },
-    limits.workerHelloMs,
-    {},
-  )
-  for (let count = 0; count < 1000 && timeouts.length < 4; count++) {
-    jest.advanceTimersByTime(limits.workerRetryMsMax)
-    await Promise.resolve()
-  }
-  await done
-  jest.useRealTimers()
-  expect(timeouts).toEqual([2000, 4000, 8000, 16_000])
-})
+      limits.workerHelloMs,
+      {},
+      unwritable(),
+    )
+    for (let count = 0; count < 1000 && timeouts.length < 4; count++) {
+      jest.advanceTimersByTime(limits.workerRetryMsMax)
+      await Promise.resolve()
+    }
+    await done
+    jest.useRealTimers()
+    expect(timeouts).toEqual([2000, 4000, 8000, 16_000])
+  })
 
 test('a worker that cannot write in its folder gives its job back at once', async () => {
-  const file = join(temporaryFolder(), 'file')
-  writeFileSync(file, '')
   const delays: number[] = []
   const assignment = assign(
     {
@@ -256,7 +259,7 @@ test('a worker that cannot write in its folder gives its job back at once', asyn
     },
     limits.workerHelloMs,
     { giveBack: ms => delays.push(ms) },
-    file,
+    unwritable(),
   )
   await assignment.done
   expect(delays).toEqual([limits.workerRetryMs])
@@ -324,13 +327,20 @@ async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
   return delays
 }
 
+/** Returns a path below which no folder can be created. A job of a worker with this folder fails at once. */
+function unwritable(): string {
+  const file = join(temporaryFolder(), 'file')
+  writeFileSync(file, '')
+  return file
+}
+
 /** Returns a job assignment of a worker. The functions of `server` replace the server. */
 function assign(
   server: {
     ask: (kind: string, request: object, timeoutMs: number) => Promise<ClaimAnswer | BeatAnswer>
     connected?: () => Promise<void>
     addressOf?: () => string
-    deliver?: () => Promise<ResultAnswer>
+    deliver?: (message: object, signal: AbortSignal, timeoutMs: number) => Promise<ResultAnswer>
   },
   leaseMs: number,
   answers: Partial<Pick<Delivery, 'keep' | 'giveBack' | 'remove'>>,
