@@ -50,12 +50,12 @@ export async function get(
   } catch (error) {
     signal.throwIfAborted()
     const hint = unreachableHint ? `; ${unreachableHint}` : ''
-    throw new SourceError(`${address} cannot be reached (${reasonOf(error)})${hint}`)
+    throw new SourceError(`${shown(address)} cannot be reached (${reasonOf(error)})${hint}`)
   }
   if (answer.ok) return answer
   await answer.body?.cancel()
   const hint = signInHint && [401, 403].includes(answer.status) ? `; ${signInHint}` : ''
-  throw new SourceError(`${address} answered ${answer.status}${hint}`, answer.status)
+  throw new SourceError(`${shown(address)} answered ${answer.status}${hint}`, answer.status)
 }
 
 /** Requests the bytes of a file from the byte `offset` to the end of the file. */
@@ -66,7 +66,7 @@ export async function getFrom(
 ): Promise<Transfer> {
   const range = offset > 0 ? { Range: `bytes=${offset}-` } : {}
   const answer = await get(address, { ...request, headers: { ...headers, ...range } })
-  if (!answer.body) throw new SourceError(`${address} sent no bytes`)
+  if (!answer.body) throw new SourceError(`${shown(address)} sent no bytes`)
   return { body: answer.body, resumed: answer.status === 206, total: totalOf(answer) }
 }
 
@@ -85,15 +85,23 @@ export async function putJson(
     answer = await fetch(address, { method: 'PUT', headers, body, signal })
   } catch (error) {
     signal.throwIfAborted()
-    throw new SourceError(`${address} cannot be reached (${reasonOf(error)})`)
+    throw new SourceError(`${shown(address)} cannot be reached (${reasonOf(error)})`)
   }
-  if (!answer.ok) throw new SourceError(`${address} answered ${answer.status}`, answer.status)
+  if (!answer.ok) throw new SourceError(`${shown(address)} answered ${answer.status}`, answer.status)
   return await answer.json()
 }
 
 /** Sends a GET request, and returns the JSON of the response. Rejects like `get`, or if the response is not JSON. */
 export async function getJson(address: string, request: SourceRequest): Promise<unknown> {
   return await (await get(address, request)).json()
+}
+
+/**
+ * Returns an address without its query, for error messages. The query of an address for workers has a signature, which
+ * must not be in the log.
+ */
+function shown(address: string): string {
+  return address.replace(/\?.*/s, '')
 }
 
 /**

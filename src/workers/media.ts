@@ -5,6 +5,8 @@ import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { diskRefusalOf } from '../base/disk-refusal.ts'
+import { log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
 import { MediaLost, requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { getFrom, SourceError } from '../net/source.ts'
@@ -26,6 +28,7 @@ export async function fetchMedia(
   const path = join(folder, 'media')
   let address = addresses.media
   let bytes = 0
+  let logged = ''
   const file = openSync(path, 'wx', 0o600)
   try {
     for (let pauseMs: number = limits.workerRetryMs; ; ) {
@@ -44,6 +47,9 @@ export async function fetchMedia(
         signal.throwIfAborted()
         if (isOfDisk(error)) throw error
         if (isGone(error)) throw new MediaLost()
+        const reason = reasonOf(error)
+        if (reason !== logged) log.warn('media not fetched yet', { job_id: held.job, reason })
+        logged = reason
       }
       if (bytes > before) pauseMs = limits.workerRetryMs
       await wait(pauseMs, undefined, { signal })

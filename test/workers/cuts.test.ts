@@ -1,13 +1,14 @@
 // Tests a network that breaks while a worker fetches media, or sends a large result by HTTP. Also tests media that are
 // lost before a worker has fetched them.
 
-import { expect } from 'bun:test'
+import { expect, spyOn } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
+import { log } from '../../src/base/log.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { mediaPath } from '../../src/jobs/media-files.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
-import { charges, startFleet } from '../support/fleet.ts'
+import { charges, startFleet, until } from '../support/fleet.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
 import { speech } from '../support/media.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
@@ -72,6 +73,20 @@ natsTest(
     ])
     await origin.stop(true)
     proxy.close()
+  },
+)
+
+natsTest(
+  'a worker that cannot reach its server over HTTP logs the reason, without the signature',
+  async () => {
+    const { service, startOwn } = await startFleet(nats.url)
+    using warn = spyOn(log, 'warn').mockImplementation(() => {})
+    await startOwn('gpu-1', steeredEngine(), 'http://127.0.0.1:1')
+    const id = await service.account('ana').transcribe()
+    const found = () => warn.mock.calls.find(([event]) => event === 'media not fetched yet')
+    await until(() => found() !== undefined)
+    const reason = `http://127.0.0.1:1/v1/workers/jobs/${id}/media cannot be reached`
+    expect(found()?.[1]).toEqual({ job_id: id, reason: expect.stringContaining(reason) })
   },
 )
 
