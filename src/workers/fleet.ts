@@ -284,8 +284,8 @@ export class Fleet implements Engine {
     stream.put(pool, entry.wasStarted ? 'again' : 'first', entry.jobId).then(
       sequence => {
         place.sequence = sequence
-        // Removes the job's message in the earlier pool, if the pool has changed. Also removes the new message if a
-        // later call of `#place` has chosen another pool.
+        // Removes the job's message in the earlier pool, if the pool has changed. Also removes the new message if the
+        // job has ended, or if a later call of `#place` has chosen another pool.
         for (const each of [earlier, place])
           if (each && each.pool !== entry.place?.pool) stream.remove(each.sequence).catch(() => {})
         this.#refused(null)
@@ -410,7 +410,10 @@ export class Fleet implements Engine {
     }
   }
 
-  #removeMessage({ place }: HandOver): void {
+  /** Removes the message of a job from the stream. A message that JetStream confirms later is then removed too. */
+  #removeMessage(entry: HandOver): void {
+    const { place } = entry
+    entry.place = null
     if (place) this.#link.stream?.remove(place.sequence).catch(() => {})
   }
 

@@ -228,6 +228,26 @@ natsTest(
   },
 )
 
+natsTest('a job that ends before JetStream has confirmed its message leaves no message', async () => {
+  const { fleet, hello, passGerman, queued } = await open('unconfirmed')
+  await hello(['de'])
+  const put = JobStream.prototype.put
+  const confirmed = Promise.withResolvers<void>()
+  using _held = spyOn(JobStream.prototype, 'put').mockImplementation(async function (
+    this: JobStream,
+    ...job
+  ) {
+    const sequence = await put.apply(this, job)
+    await confirmed.promise
+    return sequence
+  })
+  passGerman()
+  await until(async () => (await queued()).length === 1)
+  fleet.ended('job')
+  confirmed.resolve()
+  await until(async () => (await queued()).length === 0)
+})
+
 natsTest('a sweep creates a queue, and a stream, that was removed while a job waits', async () => {
   const cluster = 'removed'
   const { fleet, manager, consumers, hello, passGerman, queued, queues } = await open(cluster)
