@@ -5,6 +5,11 @@ import { hour, KB, MB, minute, second } from './units.ts'
 export const workerLimits = {
   natsConnectMs: 5 * second,
   natsReconnectMs: 1 * second,
+  /**
+   * Time in which another server of the same cluster must answer. A server without power or network does not answer,
+   * although NATS may still count it as connected.
+   */
+  natsPresenceMs: 1 * second,
   /** Interval of the pings to the NATS server. If two pings in a row get no answer, the connection is opened again. */
   natsPingMs: 10 * second,
   /** Maximum number of times that a job is given to a worker. The job fails if the last attempt has no result. */

@@ -104,6 +104,7 @@ export class Link {
     const nats = await openNats(this.#settings, { name: 'steno server', inboxPrefix: subjects.serverInbox })
     this.#nats = nats
     if (this.#isClosed) return await nats.close()
+    await this.#requireAlone(nats)
     await this.#openStream(nats)
     nats.subscribe(subjects.allRequests, {
       callback: (error, message) => {
@@ -120,6 +121,25 @@ export class Link {
         this.#found()
       }
     }
+  }
+
+  /**
+   * Throws if another server of this cluster answers. Two such servers would answer the same requests of workers, and
+   * each would stop the jobs of the other. From now on, answers when a further server asks.
+   */
+  async #requireAlone(nats: NatsConnection): Promise<void> {
+    const { cluster } = this.#settings
+    const { serverPresence, serverInbox } = subjectsOf(cluster)
+    // Without another server, NATS rejects the request at once.
+    const answer = await nats
+      .request(serverPresence, '', { timeout: limits.natsPresenceMs })
+      .catch(() => null)
+    if (answer) throw new Error(`another server uses the cluster ${cluster}: choose another STENO_CLUSTER`)
+    nats.subscribe(serverPresence, {
+      callback: (_error, message) => {
+        if (message?.reply?.startsWith(`${serverInbox}.`)) message.respond()
+      },
+    })
   }
 
   async #openStream(nats: NatsConnection): Promise<void> {

@@ -26,6 +26,7 @@ export function subjectsOf(cluster: string) {
     stop: (worker: string) => `${root}.to.${worker}.stop`,
     inbox: (worker: string) => `${root}.to.${worker}.inbox`,
     serverInbox: `${root}.server.inbox`,
+    serverPresence: `${root}.server.presence`,
   }
 }
 

@@ -364,6 +364,26 @@ natsTest('jobs go out when JetStream has room again, even if the refused job was
   await connection.close()
 })
 
+natsTest('a second server of the same cluster waits until the first one has ended', async () => {
+  const nats = await startNats()
+  const open = () => {
+    const { promise: ready, resolve: onReady } = Promise.withResolvers<void>()
+    const settings = { address: nats.url, credentials: null, cluster: 'main', leaseMs: 1000 }
+    return { link: new Link(settings, { answer: async () => null, onReady }), ready }
+  }
+  const first = open()
+  await first.ready
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  const second = open()
+  await until(() => warn.mock.calls.length > 0)
+  const reason = 'another server uses the cluster main: choose another STENO_CLUSTER'
+  expect(warn.mock.calls).toEqual([['nats lost', { servers: new URL(nats.url).host, reason }]])
+  expect([first.link.fault(), second.link.fault()]).toEqual([null, expect.stringContaining('NATS')])
+  await first.link.close()
+  await second.ready
+  await second.link.close()
+})
+
 natsTest(
   'an answer that is too large for NATS is not sent, and the next request gets its answer',
   async () => {
