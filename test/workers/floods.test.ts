@@ -18,7 +18,9 @@ test('the server reads the largest real message hello, and no larger one', () =>
   const jobs = Array.from({ length: 64 }, () => ({ job: crypto.randomUUID(), fence: 1_000_000 }))
   const languages = Array.from({ length: 1000 }, (_, index) => `lang-${index}`)
   const text = '語'.repeat(1000)
-  const largest = { ...helloOf(languages), message: text, diarization: text, slots: 64, jobs }
+  // A model folder has a name of at most 255 bytes.
+  const model = 'm'.repeat(255)
+  const largest = { ...helloOf(languages), model, message: text, diarization: text, slots: 64, jobs }
   const isRead = (hello: Hello) => readRequest('hello', bytesOf(hello)) !== null
   expect(isRead(largest)).toBe(true)
   expect(isRead({ ...largest, languages: Array.from({ length: 5000 }, () => 'x'.repeat(10)) })).toBe(false)
