@@ -69,8 +69,9 @@ export class HandOvers {
   }
 
   /**
-   * Called when a job has ended, or when the server's own engine takes it over. Answers the workers that wait until the
-   * job's result is stored. Removes and returns the job's entry, or returns null if there is none.
+   * Called when a job has ended, when its media are downloaded again, or when the server's own engine takes it over.
+   * Answers the workers that wait until the job's result is stored. Removes and returns the job's entry, or returns null
+   * if there is none.
    */
   ended(jobId: string): HandOver | null {
     this.#answerStoring(jobId, { kind: 'stored' })
