@@ -52,6 +52,8 @@ export const workerLimits = {
    * up to `workerRequestMs`.
    */
   workerTimeoutsPerPause: 4,
+  /** The rate of a slow link, in bytes per millisecond. It gives the time that is added to the timeout of a result. */
+  workerSlowBytesPerMs: 25,
   /**
    * Time in which a worker takes no jobs after an error of its machine, such as a full disk. The time doubles with each
    * such error, from `min` up to `max`. Errors within this time do not double it. After a completed job, it is `min`

@@ -67,13 +67,14 @@ export class Server {
   /**
    * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. Delivers a failure
    * instead if the result is too large for HTTP too. The signal aborts the HTTP request. `timeoutMs` can only shorten
-   * the timeout of the delivery over NATS.
+   * the timeout of the delivery over NATS. It does not contain the time of the transfer.
    */
   async deliver(message: ResultMessage, signal: AbortSignal, timeoutMs: number): Promise<ResultAnswer> {
     const { session, job, fence, token } = message
     const held = { session, job, fence, token }
     const bytes = bytesOf(message)
-    if (bytes.length <= messageBytesMax(this.#nats)) return await this.#send('result', bytes, timeoutMs)
+    if (bytes.length <= messageBytesMax(this.#nats))
+      return await this.#send('result', bytes, timeoutMs + bytes.length / limits.workerSlowBytesPerMs)
     if (bytes.length > limits.workerResultBytesMax) return await this.#refuse(held, bytes.length)
     const answer = await this.ask('addresses', held)
     if (answer.kind === 'stop') return { kind: 'refused' }

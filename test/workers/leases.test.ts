@@ -14,7 +14,7 @@ import type { Delivery } from '../../src/workers/delivery.ts'
 import { HandOver } from '../../src/workers/hand-over.ts'
 import { HandOvers } from '../../src/workers/hand-overs.ts'
 import { bytesOf, type Claim, protocol } from '../../src/workers/requests.ts'
-import type { Server } from '../../src/workers/server.ts'
+import { Server } from '../../src/workers/server.ts'
 import { subjectsOf } from '../../src/workers/subjects.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { startFleet } from '../support/fleet.ts'
@@ -249,6 +249,25 @@ for (const kind of ['claim', 'result'])
     jest.useRealTimers()
     expect(timeouts).toEqual([2000, 4000, 8000, 16_000])
   })
+
+// A worker with a slow uplink would otherwise send a large result again before the first one has arrived.
+test('the timeout of a result grows with its size, up to the timeout of each request', async () => {
+  const timeouts: number[] = []
+  const nats = {
+    info: { max_payload: 1_000_000 },
+    request(_subject: string, _bytes: Uint8Array, { timeout }: { timeout: number }) {
+      timeouts.push(timeout)
+      return { json: () => ({ kind: 'stored' }) }
+    },
+  }
+  const { signal } = new AbortController()
+  const settings = { cluster: 'main', worker: 'gpu-1', address: '' }
+  const server = new Server(nats as never, { lost: signal } as never, settings)
+  const held = { session: 'x', job: 'job', fence: 1, token: '' }
+  for (const length of [1, 100_000, 900_000])
+    await server.deliver({ ...held, peaks: 'x'.repeat(length) }, signal, 2000)
+  expect(timeouts.map(timeout => Math.round(timeout / 100))).toEqual([20, 60, 100])
+})
 
 test('a worker that cannot write in its folder gives its job back at once', async () => {
   const delays: number[] = []
