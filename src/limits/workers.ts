@@ -71,6 +71,8 @@ export const workerLimits = {
    * Time for which a signed address, or a token for the download of models, is valid. A worker can ask for another one.
    */
   workerAddressMs: 15 * minute,
+  /** A transfer of media is repeated from its last byte after this time without a further byte. */
+  workerStallMs: 1 * minute,
   /**
    * Maximum size of a result that a worker sends over HTTP. A job with a larger result fails. Results that fit into a
    * message of NATS (1 MB by default) are not sent over HTTP.

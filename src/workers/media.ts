@@ -1,5 +1,5 @@
-// Fetches the media of a job from the server. An interrupted transfer continues later, even after the signed address
-// has expired.
+// Fetches the media of a job from the server. A transfer that was interrupted or has stalled continues later, even
+// after the signed address has expired.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,8 @@ import type { Server } from './server.ts'
 
 /**
  * Fetches the media of a job into a file in `folder`, and returns its path. Rejects with MediaLost if the server no
- * longer has the media. Also rejects if the signal is aborted or the disk refuses the file.
+ * longer has the media. Also rejects if the signal is aborted or the disk refuses the file. A transfer has stalled after
+ * `stallMs` milliseconds without a byte; only tests set this time.
  */
 export async function fetchMedia(
   server: Server,
@@ -24,6 +25,7 @@ export async function fetchMedia(
   addresses: Addresses,
   folder: string,
   signal: AbortSignal,
+  stallMs: number = limits.workerStallMs,
 ): Promise<string> {
   const path = join(folder, 'media')
   let address = addresses.media
@@ -33,14 +35,17 @@ export async function fetchMedia(
   try {
     for (let pauseMs: number = limits.workerRetryMs; ; ) {
       const before = bytes
+      const stall = new AbortController()
+      const timer = setTimeout(() => stall.abort(new Error('the transfer stalled')), stallMs)
       try {
         const { body, resumed, total } = await getFrom(server.addressOf(address), bytes, {
-          signal,
+          signal: AbortSignal.any([signal, stall.signal]),
           headers: { 'Accept-Encoding': 'identity' },
         })
         if (!resumed) bytes = 0
         for await (const chunk of body) {
           bytes += writeAll(file, chunk, bytes)
+          timer.refresh()
         }
         if (total === null || bytes >= total) return path
       } catch (error) {
@@ -50,6 +55,8 @@ export async function fetchMedia(
         const reason = reasonOf(error)
         if (reason !== logged) log.warn('media not fetched yet', { job_id: held.job, reason })
         logged = reason
+      } finally {
+        clearTimeout(timer)
       }
       if (bytes > before) pauseMs = limits.workerRetryMs
       await wait(pauseMs, undefined, { signal })

@@ -1,14 +1,17 @@
 // Tests a network that breaks while a worker fetches media, or sends a large result by HTTP. Also tests media that are
 // lost before a worker has fetched them.
 
-import { expect, spyOn } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { log } from '../../src/base/log.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { mediaPath } from '../../src/jobs/media-files.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { fetchMedia } from '../../src/workers/media.ts'
+import type { Server } from '../../src/workers/server.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { charges, startFleet, until } from '../support/fleet.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
 import { speech } from '../support/media.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
@@ -44,6 +47,30 @@ natsTest('a transfer of media that is cut goes on where it stopped', async () =>
   await ana.until(id, 'completed')
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
   proxy.close()
+})
+
+test('a transfer of media that stalls goes on where it stopped', async () => {
+  const ranges: (string | null)[] = []
+  using stalling = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch({ headers }) {
+      ranges.push(headers.get('range'))
+      const isFirst = ranges.at(-1) === null
+      const start = (body: ReadableStreamDefaultController) => {
+        body.enqueue(isFirst ? 'sou' : 'nd')
+        if (!isFirst) body.close()
+      }
+      const status = isFirst ? {} : { status: 206, headers: { 'Content-Range': 'bytes 3-4/5' } }
+      return new Response(new ReadableStream({ start }), status)
+    },
+  })
+  const server = { addressOf: () => stalling.url.href, ask: async () => null } as unknown as Server
+  const held = { session: 'x', job: 'job', fence: 1, token: '' }
+  const addresses = { media: '', input: '', result: '' }
+  const { signal } = new AbortController()
+  const path = await fetchMedia(server, held, addresses, temporaryFolder(), signal, 50)
+  expect([await Bun.file(path).text(), ranges.at(-1)]).toEqual(['sound', 'bytes=3-'])
 })
 
 natsTest(
