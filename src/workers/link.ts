@@ -2,7 +2,7 @@
 // NATS may be unreachable at any time.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Msg } from '@nats-io/transport-node'
+import type { Msg, Subscription } from '@nats-io/transport-node'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
@@ -37,6 +37,8 @@ export class Link {
   readonly #closing = new AbortController()
   readonly #done: Promise<void>
   #nats: NatsConnection | null = null
+  /** The subscription with which this server answers other servers that ask for its presence. */
+  #presence: Subscription | null = null
   #fault: string | null = 'NATS is not connected yet.'
   #logged: string | null = null
   #usable = Promise.withResolvers<void>()
@@ -104,7 +106,6 @@ export class Link {
     const nats = await openNats(this.#settings, { name: 'steno server', inboxPrefix: subjects.serverInbox })
     this.#nats = nats
     if (this.#isClosed) return await nats.close()
-    await this.#requireAlone(nats)
     await this.#openStream(nats)
     nats.subscribe(subjects.allRequests, {
       callback: (error, message) => {
@@ -130,12 +131,13 @@ export class Link {
   async #requireAlone(nats: NatsConnection): Promise<void> {
     const { cluster } = this.#settings
     const { serverPresence, serverInbox } = subjectsOf(cluster)
-    // Without another server, NATS rejects the request at once.
+    // After a reconnect, this server would otherwise ask itself. NATS rejects a request at once if no server listens.
+    this.#presence?.unsubscribe()
     const answer = await nats
       .request(serverPresence, '', { timeout: limits.natsPresenceMs })
       .catch(() => null)
     if (answer) throw new Error(`another server uses the cluster ${cluster}: choose another STENO_CLUSTER`)
-    nats.subscribe(serverPresence, {
+    this.#presence = nats.subscribe(serverPresence, {
       callback: (_error, message) => {
         if (message?.reply?.startsWith(`${serverInbox}.`)) message.respond()
       },
@@ -143,6 +145,7 @@ export class Link {
   }
 
   async #openStream(nats: NatsConnection): Promise<void> {
+    await this.#requireAlone(nats)
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
   }
 
@@ -176,7 +179,7 @@ export class Link {
     if (this.#fault === null) this.#usable = Promise.withResolvers()
     const hosts = this.#settings.address.split(',').map(one => new URL(one).host)
     this.#fault = 'NATS cannot be used; the log says why.'
-    this.#logOnce('nats lost', { servers: hosts.join(', '), reason })
+    this.#logOnce('nats lost', { servers: hosts.join(', '), reason }, reason)
   }
 
   #found(): void {
@@ -188,11 +191,11 @@ export class Link {
   }
 
   /**
-   * Logs an event unless the previous event had the same name. The first event after the stream becomes usable is
-   * always logged.
+   * Logs an event unless the previous event had the same key. The first event after the stream becomes usable is always
+   * logged.
    */
-  #logOnce(event: string, fields: Parameters<typeof log.warn>[1]): void {
-    if (this.#logged !== event) log.warn(event, fields)
-    this.#logged = event
+  #logOnce(event: string, fields: Parameters<typeof log.warn>[1], key: string = event): void {
+    if (this.#logged !== key) log.warn(event, fields)
+    this.#logged = key
   }
 }

@@ -366,22 +366,37 @@ natsTest('jobs go out when JetStream has room again, even if the refused job was
 
 natsTest('a second server of the same cluster waits until the first one has ended', async () => {
   const nats = await startNats()
-  const open = () => {
+  const proxy = await startLossyProxy(nats.port)
+  const open = (port: number) => {
     const { promise: ready, resolve: onReady } = Promise.withResolvers<void>()
-    const settings = { address: nats.url, credentials: null, cluster: 'main', leaseMs: 1000 }
+    const settings = {
+      address: `nats://127.0.0.1:${port}`,
+      credentials: null,
+      cluster: 'main',
+      leaseMs: 1000,
+    }
     return { link: new Link(settings, { answer: async () => null, onReady }), ready }
   }
-  const first = open()
+  const first = open(nats.port)
   await first.ready
   using warn = spyOn(log, 'warn').mockImplementation(() => {})
-  const second = open()
-  await until(() => warn.mock.calls.length > 0)
+  const second = open(proxy.port)
+  const found = () => warn.mock.calls.map(([, fields]) => fields?.reason)
   const reason = 'another server uses the cluster main: choose another STENO_CLUSTER'
-  expect(warn.mock.calls).toEqual([['nats lost', { servers: new URL(nats.url).host, reason }]])
+  await until(() => warn.mock.calls.length > 0)
   expect([first.link.fault(), second.link.fault()]).toEqual([null, expect.stringContaining('NATS')])
   await first.link.close()
   await second.ready
+  // While the connection of the second server is broken, another server starts.
+  proxy.cut()
+  await until(() => second.link.fault() !== null)
+  const third = open(nats.port)
+  await third.ready
+  await until(() => warn.mock.calls.length > 2)
+  expect(found()).toEqual([reason, 'the connection broke off', reason])
   await second.link.close()
+  await third.link.close()
+  proxy.close()
 })
 
 natsTest(
