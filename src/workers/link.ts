@@ -41,6 +41,8 @@ export class Link {
   #presence: Subscription | null = null
   #fault: string | null = 'NATS is not connected yet.'
   #logged: string | null = null
+  /** The reasons that are logged since the stream became unusable. Each of them is logged once. */
+  readonly #reasons = new Set<string>()
   #usable = Promise.withResolvers<void>()
 
   constructor(settings: Settings, handlers: Handlers) {
@@ -179,23 +181,25 @@ export class Link {
     if (this.#fault === null) this.#usable = Promise.withResolvers()
     const hosts = this.#settings.address.split(',').map(one => new URL(one).host)
     this.#fault = 'NATS cannot be used; the log says why.'
-    this.#logOnce('nats lost', { servers: hosts.join(', '), reason }, reason)
+    if (!this.#reasons.has(reason)) log.warn('nats lost', { servers: hosts.join(', '), reason })
+    this.#reasons.add(reason)
   }
 
   #found(): void {
     this.#fault = null
     this.#logged = null
+    this.#reasons.clear()
     log.info('nats connected', { server: this.#nats?.getServer() ?? '', cluster: this.#settings.cluster })
     this.#handlers.onReady()
     this.#usable.resolve()
   }
 
   /**
-   * Logs an event unless the previous event had the same key. The first event after the stream becomes usable is always
-   * logged.
+   * Logs an event unless the previous event had the same name. The first event after the stream becomes usable is
+   * always logged.
    */
-  #logOnce(event: string, fields: Parameters<typeof log.warn>[1], key: string = event): void {
-    if (this.#logged !== key) log.warn(event, fields)
-    this.#logged = key
+  #logOnce(event: string, fields: Parameters<typeof log.warn>[1]): void {
+    if (this.#logged !== event) log.warn(event, fields)
+    this.#logged = event
   }
 }
