@@ -28,7 +28,10 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
   try {
     for (; !next.done; next = await child.next()) {
       samples += next.value.length / Float32Array.BYTES_PER_ELEMENT
-      if (samples > samplesMax(durationMsMax)) throw new JobFailure('PROCESSING_ERROR')
+      if (samples > samplesMax(durationMsMax)) {
+        log.warn('media child failed', { operation: 'decode', cause: 'too many samples' })
+        throw new JobFailure('PROCESSING_ERROR')
+      }
       if (differenceMs(samples, measuredMs) > 0) throw tooMuchSound()
       // The bytes are copied, because a Float32Array must begin at a multiple of four bytes of its buffer.
       yield new Float32Array(next.value.slice().buffer)

@@ -1,5 +1,6 @@
 // Inspects a media file in a child process. Also refuses the file if its audio is too short or too long.
 
+import { log } from '../base/log.ts'
 import { formatDuration } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -31,7 +32,10 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
       const next = await child.next()
       await child.return(undefined)
       const inspection = next.done ? readInspection(next.value) : null
-      if (!inspection) throw new JobFailure('PROCESSING_ERROR')
+      if (!inspection) {
+        log.warn('media child failed', { operation: 'inspect', cause: 'an invalid result' })
+        throw new JobFailure('PROCESSING_ERROR')
+      }
       const { durationMs } = inspection
       if (durationMs < durationMsMin) {
         const seconds = (durationMs / 1000).toFixed(3)
@@ -54,12 +58,17 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
 export function readInspection(result: unknown): Inspection | null {
   const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>
   if (!isName(container) || !isName(codec)) return null
-  if (!isCount(sampleRate) || !isCount(channels) || !isCount(durationMs)) return null
+  if (!isCount(sampleRate) || !isCount(channels) || !isDuration(durationMs)) return null
   return { container, codec, sampleRate, channels, durationMs }
 }
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z0-9_]{1,32}$/.test(value)
+}
+
+/** Returns true for a whole number. Wrong timestamps can give a duration above the largest safe integer. */
+function isDuration(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0
 }
 
 function isCount(value: unknown): value is number {

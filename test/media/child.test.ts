@@ -67,6 +67,16 @@ async function decodeWith(mediaProgram: string, bounds: Partial<Bounds> = {}): P
   return count
 }
 
+/** Collects the causes in the lines of the log. Returns a function that ends the collection and returns the causes. */
+function collectCauses(): () => unknown[] {
+  const causes: unknown[] = []
+  passLogTo(({ fields }) => causes.push(fields.cause))
+  return () => {
+    passLogTo(() => {})
+    return causes
+  }
+}
+
 const inspectWith = (mediaProgram: string, bounds: Partial<Bounds> = {}) =>
   openMedia({ durationMsMin, durationMsMax, mediaProgram, bounds }).inspect(wav, { signal: forever })
 
@@ -102,15 +112,18 @@ test('an inspection without a field, or with a field that is no name or no count
   expect(readInspection({ ...inspection, codec: 'c'.repeat(32), durationMs: 0 })).not.toBeNull()
   const wrong = {
     name: [undefined, null, 7, ['wav'], '', '<script>', 'a b', 'wav\n', 'c'.repeat(33)],
-    count: [undefined, null, -1, 0.5, '5000', 1e300, Number.NaN],
+    count: [undefined, null, -1, 0.5, '5000', Number.POSITIVE_INFINITY, Number.NaN],
   }
   for (const [field, value] of Object.entries(inspection))
     for (const given of typeof value === 'string' ? wrong.name : wrong.count)
       expect([field, given, readInspection({ ...inspection, [field]: given })]).toEqual([field, given, null])
+  expect(readInspection({ ...inspection, channels: 1e300 })).toBeNull()
   for (const none of [null, undefined, 'wav', []]) expect(readInspection(none)).toBeNull()
+  const causes = collectCauses()
   expect(await failureOf(inspectWith(standIn('end({ done: {} })')))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
+  expect(causes()).toEqual(['an invalid result'])
 })
 
 test.each(['alive', 'begin', 'samples'])(
@@ -141,19 +154,19 @@ test('a correct result is accepted', async () => {
 })
 
 test('a child that hangs is killed', async () => {
-  const causes: unknown[] = []
-  passLogTo(({ fields }) => causes.push(fields.cause))
+  const causes = collectCauses()
   const command = standIn('samples(); await new Promise(() => setInterval(() => {}, 1000))')
   expect(await failureOf(decodeWith(command, { stallMs: 500 }))).toMatchObject({ code: 'PROCESSING_ERROR' })
   expect(await failureOf(inspectWith(command, { stallMs: 500 }))).toMatchObject({ code: 'PROCESSING_ERROR' })
-  passLogTo(() => {})
-  expect(causes).toEqual(['no message for too long', 'an inspection has only a result'])
+  expect(causes()).toEqual(['no message for too long', 'an inspection has only a result'])
 })
 
 test('a child that sends too many samples is killed', async () => {
+  const causes = collectCauses()
   expect(await failureOf(decodeWith(standIn('for (;;) samples()')))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
+  expect(causes()).toEqual(['too many samples'])
 })
 
 test('a file with much more sound than was measured is refused, and one with much less is in the log', async () => {

@@ -109,6 +109,12 @@ test.each([1, 900, 1800, 60_000])(
   },
 )
 
+test('a time of three million years is too long, and no failure of the program', async () => {
+  const years = 3_000_000 * 365.25 * 24 * 60 * 60 * 1000
+  const packets = [0, years, years + 500].map(atMs => ({ atMs, lengthMs: 500 }))
+  expect(await failureOf(durationsOf(packets))).toMatchObject({ code: 'DURATION_TOO_LONG' })
+})
+
 test('after a clock that was set back, wrong lengths are found too', async () => {
   const lengthOf = (i: number) => (i < 70 ? 500 : 60_000)
   const packets = Array.from({ length: 120 }, (_, i) => ({ atMs: (i % 70) * 500, lengthMs: lengthOf(i) }))

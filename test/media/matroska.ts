@@ -109,8 +109,8 @@ export function withTimes(packets: Packet[]): Buffer {
 }
 
 function number(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(BigInt(value))
   return bytes
 }
 
