@@ -16,8 +16,9 @@ export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decode
     if (!type) throw new Error(`${file} has weights of type ${id}, which are not floats`)
     if (bytes) return { type, dims, bytes, transposed }
     if (!stored) throw new Error(`${file} has a weight without bytes`)
-    const all = mapFile(join(folder, stored.file))
-    return { type, dims, bytes: all.subarray(stored.from, stored.from + stored.bytes), transposed }
+    const part = mapFile(join(folder, stored.file)).subarray(stored.from, stored.from + stored.bytes)
+    if (part.length !== stored.bytes) throw new Error(`${stored.file} is cut off: copy or download it again`)
+    return { type, dims, bytes: part, transposed }
   }
   for (const [name, constant] of constants) {
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)

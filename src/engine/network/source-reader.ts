@@ -27,6 +27,7 @@ export class SourceReader {
       this.garbageBytes = 0
     }
     const floats = read()
+    if (floats.length === 0) throw new Error(`the model has an empty ${name}`)
     this.garbageBytes += floats.byteLength
     this.lengths.set(name, floats.length)
     return floats

@@ -1,7 +1,7 @@
 // Reads and writes files of named tensors in the safetensors format: length of the header, JSON header, bytes of the
 // tensors. ONNX Runtime maps the file into memory, so several processes share this memory.
 
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
 import { limits } from '../../limits.ts'
 import type { ElementType } from '../onnx/elements.ts'
@@ -52,17 +52,28 @@ export function readTensorFile(path: string): Map<string, Stored> {
   )
 }
 
+/**
+ * Reads the header of a file. `from` is the offset at which the bytes of the tensors begin. Throws an error if the file
+ * is shorter than its header says.
+ */
 export function headerOf(path: string): { header: Header; from: number } {
   const file = openSync(path, 'r')
   try {
-    const size = new BigUint64Array(1)
-    readSync(file, new Uint8Array(size.buffer), 0, 8, 0)
-    const length = Number(size[0])
+    const { size } = fstatSync(file)
+    const first = new BigUint64Array(1)
+    readSync(file, new Uint8Array(first.buffer), 0, 8, 0)
+    const length = Number(first[0])
     if (length > limits.tensorHeaderBytesMax) throw new Error(`${path} is not a safetensors file`)
+    const from = 8 + length
+    const checkEnd = (end: number) => {
+      if (from + end > size) throw new Error(`${path} is cut off: copy or download it again`)
+    }
+    checkEnd(0)
     const text = new Uint8Array(length)
     readSync(file, text, 0, length, 8)
-    const { __metadata__, ...header } = JSON.parse(new TextDecoder().decode(text))
-    return { header, from: 8 + length }
+    const { __metadata__, ...header }: Header = JSON.parse(new TextDecoder().decode(text))
+    for (const { data_offsets } of Object.values(header)) checkEnd(data_offsets[1])
+    return { header, from }
   } finally {
     closeSync(file)
   }
