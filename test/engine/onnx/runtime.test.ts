@@ -1,9 +1,11 @@
 import { CString, type Pointer } from 'bun:ffi'
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
+import { Graph } from '../../../src/engine/onnx/graph.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
 import { cStrings } from '../../../src/engine/onnx/pointers.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
+import { openSession, type Tensor, tensor } from '../../../src/engine/onnx/session.ts'
 import { runtime } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
@@ -45,3 +47,20 @@ test('C strings live as long as the array of pointers to them', () => {
   expect(Array.from(pointers, pointer => new CString(Number(pointer) as Pointer).toString())).toEqual(words)
   // A garbage collection may take a second if the heap is full and the machine is busy.
 }, 30_000)
+
+test('native code reads no memory behind a tensor, and gets a tensor for each input', () => {
+  const data = Float32Array.of(1, 2, 3)
+  expect(() => tensor(runtime(), 'float32', data, [4])).toThrow('larger than its memory')
+  expect(() => tensor(runtime(), 'float32', data, [2], 2)).toThrow('larger than its memory')
+  const graph = new Graph()
+  graph.add('Add', [graph.input('a', 'float32', ['n']), graph.input('b', 'float32', ['n'])], {}, ['sum'])
+  graph.output('sum', 'float32', ['n'])
+  const session = openSession(runtime(), graph.bytes())
+  const run = session.run(['a', 'b'], ['sum'])
+  const [first, last] = [0, 1].map(from => tensor(runtime(), 'float32', data, [2], from)) as [Tensor, Tensor]
+  expect(() => run([first])).toThrow('2 inputs are needed')
+  const [sum] = run([first, last])
+  expect([...sum.floats(2)]).toEqual([3, 5])
+  for (const used of [first, last, sum]) used.free()
+  session.close()
+})
