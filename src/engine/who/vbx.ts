@@ -18,6 +18,8 @@ const startPreference = 7
  * rounds, and real speakers were lost after 300 rounds.
  */
 const roundsMax = 40
+/** A speaker with this share of the embeddings or less has lost all of them, and is left out of the next rounds. */
+const lostShare = 1e-9
 /** The clustering ends when the lower bound of the likelihood grows by less than this value in a round. */
 const gainMin = 1e-4
 
@@ -41,7 +43,7 @@ export function vbx(
   between: Float64Array,
   start: readonly number[],
 ): Assignment {
-  const count = Math.max(...start) + 1
+  let count = Math.max(...start) + 1
   let shares: Float64Array = new Float64Array(count).fill(1 / count)
   let memberships: Float64Array[] = start.map(own => {
     const likely = Math.exp(startPreference)
@@ -55,19 +57,20 @@ export function vbx(
     const logShares = shares.map(share => Math.log(share + 1e-8))
     const next = new Float64Array(count)
     let likelihood = 0
-    memberships = features.map((feature, index) => {
-      // A loop is faster than `Float64Array.from` with a function.
-      const scores = new Float64Array(count)
+    for (const [index, own] of memberships.entries()) {
+      const feature = features[index]!
       for (let speaker = 0; speaker < count; speaker++)
-        scores[speaker] =
+        own[speaker] =
           likelihoodWeight * productOf(feature, means[speaker]!, offsets[speaker]!) + logShares[speaker]!
-      const { own, sum } = softmax(scores)
-      likelihood += weights[index]! * sum
+      likelihood += weights[index]! * softmax(own)
       for (let speaker = 0; speaker < count; speaker++)
         next[speaker]! += (weights[index]! * own[speaker]!) / total
-      return own
-    })
-    shares = next
+    }
+    const kept = [...next.keys()].filter(speaker => next[speaker]! > lostShare)
+    if (kept.length < count)
+      memberships = memberships.map(own => Float64Array.from(kept, speaker => own[speaker]!))
+    shares = Float64Array.from(kept, speaker => next[speaker]!)
+    count = kept.length
     const gain = likelihood + penalty - bound
     bound = likelihood + penalty
     if (gain < gainMin) break
@@ -149,22 +152,20 @@ function sumsOf(
 }
 
 /**
- * Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). A share below
- * e^-60 times the highest share becomes 0. Most shares are so small. Without this rule, their exponentials would take a
- * third of the time of the clustering.
+ * Replaces the scores by their softmax, and returns the logarithm of the sum of their exponentials. A share below e^-60
+ * times the highest share becomes 0. Most shares are so small. Without this rule, their exponentials would take a third
+ * of the time of the clustering.
  */
-function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
+function softmax(scores: Float64Array): number {
   // A loop is faster than `Math.max` with hundreds of arguments.
   let highest = Number.NEGATIVE_INFINITY
   for (let at = 0; at < scores.length; at++) if (scores[at]! > highest) highest = scores[at]!
-  const own = new Float64Array(scores.length)
   let total = 0
-  for (let at = 0; at < own.length; at++) {
+  for (let at = 0; at < scores.length; at++) {
     const difference = scores[at]! - highest
-    if (difference < -60) continue
-    own[at] = Math.exp(difference)
-    total += own[at]!
+    scores[at] = difference < -60 ? 0 : Math.exp(difference)
+    total += scores[at]!
   }
-  for (let at = 0; at < own.length; at++) own[at]! /= total
-  return { own, sum: highest + Math.log(total) }
+  for (let at = 0; at < scores.length; at++) scores[at]! /= total
+  return highest + Math.log(total)
 }

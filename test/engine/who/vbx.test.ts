@@ -3,6 +3,7 @@ import { score } from '../../../scripts/bench/support/der.ts'
 import { readMeeting, segmentsOf } from '../../../scripts/bench/support/meeting.ts'
 import { Plda } from '../../../src/engine/who/plda.ts'
 import { dot, unit } from '../../../src/engine/who/unit.ts'
+import { vbx } from '../../../src/engine/who/vbx.ts'
 import { findVoicesByVbx } from '../../../src/engine/who/vbx-voices.ts'
 import { firstOf, unless } from '../../support/engine-room.ts'
 import { seeded } from '../../support/random.ts'
@@ -46,6 +47,20 @@ test('VBx merges the clusters of one voice, and keeps two voices apart', () => {
   expect(voices.length).toBe(2)
   expect(voices[0]?.[1]).toBeGreaterThan(0.9)
   expect(voices[1]?.[0]).toBeGreaterThan(0.9)
+})
+
+test('a speaker that loses all embeddings takes no time in the next rounds', () => {
+  const all = embeddings([60, 90])
+  const features = all.map(({ vector }) => plain.features(vector))
+  const weights = all.map(({ weight }) => weight)
+  const startCount = 30
+  const start = all.map((_, index) => (index < 60 ? index % 10 : 10 + (index % 20)))
+  const { memberships, shares } = vbx(features, weights, plain.between, start)
+  expect(shares.length).toBeLessThan(startCount)
+  for (const own of memberships) {
+    expect(own.length).toBe(shares.length)
+    expect(own.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 6)
+  }
 })
 
 test('an embedding of weight 4 counts as four equal embeddings', () => {
