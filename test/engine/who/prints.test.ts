@@ -45,6 +45,23 @@ test('each print is made of the sound of its own spans, and needs five seconds',
   expect(await printsOf(embedder, soundOf([1]), [[seconds(0, 5)]])).toEqual([Float32Array.of(1, 0)])
 })
 
+test('the recording is read up to the last span, and no further', async () => {
+  let read = 0
+  async function* counted() {
+    for await (const part of soundOf([1, 1])) {
+      read += part.length
+      yield part
+    }
+  }
+  await printsOf(embedder, counted(), [[seconds(0, 2)], [seconds(3, 9)]])
+  expect(read).toBe(9 * sampleRate)
+})
+
+test('silence has a voice print of zeros, and a print with NaN is no print', async () => {
+  expect(await printsOf(embedder, soundOf([0]), [[seconds(0, 6)]])).toEqual([Float32Array.of(0, 0)])
+  expect(await printsOf(embedder, soundOf([Number.NaN]), [[seconds(0, 6)]])).toEqual([null])
+})
+
 test('a longer part of the speech counts more, and each sound is at its own place in its span', async () => {
   // Each part of a span lasts 2.4 s. In the last span, the sound changes 0.2 s after the start of the third part.
   const groups = [[seconds(0, 4.8), seconds(10, 11.2)], [seconds(5, 15)]]
