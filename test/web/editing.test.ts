@@ -355,6 +355,25 @@ seen('a speaker with a new name stays one speaker, also when another person give
   expect((await lou.job(lou.jobId)).result.speakers).toEqual(['Anja', 'Ben'])
 })
 
+seen('a name that is being typed stays when the name of another speaker is saved', async () => {
+  const pia = await reader(service, 'pia', conversation({ words: 60, speakers: 2 }))
+  const { page } = await browser.enter(service, pia)
+  await page.goto(`/jobs/${pia.jobId}`)
+  const isTyped = Promise.withResolvers<void>()
+  await page.route('**/v1/transcribe/*', async route => {
+    if (route.request().method() === 'PATCH') await isTyped.promise
+    await route.continue()
+  })
+  await page.getByLabel('Name of Speaker 1').click()
+  await page.keyboard.type('Ann')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type('Ben')
+  isTyped.resolve()
+  await page.getByText('The name Ann is saved.').waitFor()
+  await page.keyboard.type('edict\n')
+  await page.getByText('The name Benedict is saved.').waitFor()
+})
+
 seen('a sentence that two pages changed is reported, and both texts are kept until chosen', async () => {
   const eva = await reader(service, 'eva', conversation({ words: 60, speakers: 2 }))
   const before = await textsOf(eva)

@@ -1,5 +1,6 @@
 // The text field in which a person changes the name of a speaker.
 
+import { useComputed } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isComposing } from '../base/composing.ts'
 import { tell, tellFault } from '../parts/toast.tsx'
@@ -11,8 +12,10 @@ const text = words.speakers
 export function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
   const { edits } = studio
   const field = useRef<HTMLInputElement>(null)
-  const shown = studio.nameOf(speaker)
-  const isAsked = studio.renaming.value === speaker
+  // The computed values change only with this speaker's name. A new name of another speaker must not render the field
+  // again, because Preact would then replace the typed text.
+  const shown = useComputed(() => studio.nameOf(speaker)).value
+  const isAsked = useComputed(() => studio.renaming.value === speaker).value
   // A layout effect runs before the browser draws the page, so the next pressed key already goes to the field.
   useLayoutEffect(() => {
     if (!isAsked) return
