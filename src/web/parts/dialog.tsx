@@ -26,6 +26,7 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
       ref={dialog}
       class={wide ? 'wide' : ''}
       aria-labelledby={titleId}
+      closedby={onClose ? 'closerequest' : 'none'}
       onCancel={event => !onClose && event.preventDefault()}
       onClose={onClose}
     >
