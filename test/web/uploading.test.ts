@@ -309,6 +309,29 @@ seen(
   },
 )
 
+seen('an upload that one of two tabs continues is complete in both', async () => {
+  const { page, context } = await browser.enter(service, service.account('yara'))
+  await page.goto('/jobs')
+  await page.route('**/v1/upload/resumable/*', route => route.abort())
+  const sending = page.waitForRequest(request => request.method() === 'PATCH')
+  const path = file('resumed.mp3', speech(5))
+  await page.getByLabel('Choose recordings').setInputFiles(path)
+  await sending
+  await page.close()
+  const [one, other] = [await context.newPage(), await context.newPage()]
+  for (const tab of [one, other]) {
+    await tab.goto('/jobs')
+    await tab.getByText('stopped at 0%').waitFor()
+  }
+  await one.getByLabel('Choose the file again').setInputFiles(path)
+  await one.getByRole('link', { name: 'resumed.mp3' }).waitFor()
+  await other.locator('.upload').waitFor({ state: 'detached' })
+  // A page stores its uploads when it is left.
+  await other.reload()
+  await other.getByRole('link', { name: 'resumed.mp3' }).waitFor()
+  expect(await other.locator('.upload').count()).toBe(0)
+})
+
 seen('a page that was closed before it knew of its job finds the job again', async () => {
   const tina = service.account('tina')
   const { page, context } = await browser.enter(service, tina)

@@ -59,11 +59,20 @@ export function remove(id: string): void {
   forget(`${prefix}${id}`)
 }
 
-/** Stores the uploads of this page in the browser's storage, if they already exist on the server. */
+/**
+ * Stores the uploads whose files this page has in the browser's storage, if they already exist on the server. Another
+ * page may have completed or removed any other upload.
+ */
 export function keep(): void {
   for (const upload of uploads.value) {
-    if (upload.started !== null) store(`${prefix}${upload.id}`, upload)
+    if (upload.started !== null && files.has(upload.id)) store(`${prefix}${upload.id}`, upload)
   }
+}
+
+/** Records the file of an upload. Other pages then no longer show this upload. */
+export function hold(id: string, file: File): void {
+  files.set(id, file)
+  otherPages.postMessage({ holds: [id] })
 }
 
 /**

@@ -9,7 +9,7 @@ import { words } from '../words.ts'
 import { type JobOptions, newId, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
 import { offsetOf, removeUpload, sendFile, startUpload } from './tus.ts'
-import { change, files, findUpload, isSame, keep, ownUploads, remove, uploads } from './upload-list.ts'
+import { change, files, findUpload, hold, isSame, keep, ownUploads, remove, uploads } from './upload-list.ts'
 
 const stops = new Map<string, AbortController>()
 
@@ -36,7 +36,7 @@ export function continueUpload(id: string, file?: File): void {
     change(id, { fault: words.uploads.otherFile(upload.name) })
     return
   }
-  if (file) files.set(id, file)
+  if (file) hold(id, file)
   change(id, { state: 'queued', fault: '' })
   sendNext()
 }
