@@ -257,6 +257,23 @@ seen('each format is shown and saved as the API gives it', async () => {
   await page.getByLabel('Format').selectOption('json')
   await preview.getByText('"full_transcript"').waitFor()
   expect((await save())[0]).toBe('talk.json')
+  // A preview that arrives after the choice of another format is not shown.
+  const isAsked = Promise.withResolvers<void>()
+  const isShown = Promise.withResolvers<void>()
+  await page.route(/format=vtt/, async route => {
+    isAsked.resolve()
+    await isShown.promise
+    await route.continue()
+  })
+  await page.getByLabel('Format').selectOption('vtt')
+  await isAsked.promise
+  await page.getByLabel('Format').selectOption('text')
+  await preview.getByText('[00:00]').waitFor()
+  const late = page.waitForResponse(/format=vtt/)
+  isShown.resolve()
+  await (await late).finished()
+  await page.evaluate("fetch('/v1').then(response => response.text())")
+  expect(await preview.textContent()).not.toContain('WEBVTT')
 })
 
 seen('doubtful words are marked on demand, and the page prints the text alone', async () => {

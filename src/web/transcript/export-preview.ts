@@ -22,16 +22,22 @@ export function usePreview(studio: Studio, { address, query, part }: PreviewOf) 
       fault.value = ''
       return
     }
+    let isOutdated = false
     const timer = setTimeout(async () => {
       try {
         await studio.edits.saving.save()
-        preview.value = await askText(address, query)
+        const text = await askText(address, query)
+        if (isOutdated) return
+        preview.value = text
         fault.value = ''
       } catch (error) {
-        fault.value = messageOf(error)
+        if (!isOutdated) fault.value = messageOf(error)
       }
     }, timing.typingMs)
-    return () => clearTimeout(timer)
+    return () => {
+      isOutdated = true
+      clearTimeout(timer)
+    }
   }, [part ?? withQuery(address, query)])
   return { preview, fault }
 }
