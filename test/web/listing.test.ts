@@ -117,6 +117,9 @@ seen('a search over all text leads to the moment in the transcript', async () =>
   expect(await page.getByLabel('Search all transcripts').inputValue()).toBe('budget eleven')
   await page.getByLabel('Search all transcripts').fill('zebra')
   await page.getByText('No transcript contains “zebra”.').waitFor()
+  await page.getByRole('link', { name: 'Search' }).click()
+  await page.getByText('Type words that were said.').waitFor()
+  expect(await page.getByLabel('Search all transcripts').inputValue()).toBe('')
 })
 
 seen('a folder is dropped anywhere on the page, and its recordings are sent in turn', async () => {

@@ -1,7 +1,7 @@
 // The page that searches in the text of all transcripts.
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { messageOf } from '../base/fault.ts'
 import { showClock, showSpeaker } from '../base/format.ts'
 import { go, query } from '../base/route.ts'
@@ -22,9 +22,15 @@ export function SearchPage() {
   const names = useSignal<Record<string, string>>({})
   const stop = useRef(new AbortController())
 
+  // The address also changes without typing: by "Back", or by the link to this page in the header. A layout effect runs
+  // before the person can type again, so no typed letter is lost.
+  useLayoutEffect(() => {
+    typed.value = asked
+  }, [asked])
   useEffect(() => {
     stop.current = new AbortController()
     hits.value = null
+    fault.value = ''
     if (asked.trim()) void read()
     return () => stop.current.abort()
   }, [asked])
