@@ -36,6 +36,7 @@ export function StatementList() {
       if (cursor.value !== after) return
       entries.value = [...(entries.value ?? []), ...page.items]
       cursor.value = page.next_cursor
+      fault.value = ''
     } catch (error) {
       fault.value = messageOf(error)
     }
@@ -47,10 +48,10 @@ export function StatementList() {
       {fault.value && <FaultText text={fault.value} />}
       {entries.value?.length === 0 && <p class="empty">{text.empty}</p>}
       {entries.value && entries.value.length > 0 && <EntryTable entries={entries.value} />}
-      {cursor.value && (
+      {(cursor.value || fault.value) && (
         <p class="more">
           <button type="button" onClick={read}>
-            {words.jobs.more}
+            {fault.value ? words.tryAgain : words.jobs.more}
           </button>
         </p>
       )}
