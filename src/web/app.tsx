@@ -7,7 +7,7 @@ import { AppsPage } from './account/apps.tsx'
 import { BalancePage } from './account/balance.tsx'
 import { KeysPage } from './account/keys.tsx'
 import { RegisterPage } from './account/register.tsx'
-import { session } from './account/session.ts'
+import { loadSession, session, sessionFault } from './account/session.ts'
 import { SignInAgain, SignInPage } from './account/sign-in.tsx'
 import { WebhooksPage } from './account/webhooks.tsx'
 import { announcePage, path } from './base/route.ts'
@@ -16,6 +16,7 @@ import { SearchPage } from './jobs/search.tsx'
 import { UnsavedUploads } from './jobs/uploading.tsx'
 import { OperatorPage } from './operator/operator.tsx'
 import { Confirmation } from './parts/confirm.tsx'
+import { FaultText } from './parts/form.tsx'
 import { Header, Offline } from './parts/header.tsx'
 import { Toasts } from './parts/toast.tsx'
 import { JobPage } from './transcript/job.tsx'
@@ -49,7 +50,7 @@ export function App() {
   useLayoutEffect(() => {
     if (title) announcePage(title)
   }, [title])
-  if (session.value === undefined) return <Offline />
+  if (session.value === undefined) return sessionFault.value ? <Unread /> : <Offline />
   if (session.value === null) {
     return (
       <>
@@ -70,6 +71,21 @@ export function App() {
       <UnsavedUploads />
       <Toasts />
     </>
+  )
+}
+
+/** Replaces the page if it is not known whether a person is signed in. */
+function Unread() {
+  return (
+    <main class="narrow">
+      <p class="brand">steno</p>
+      <FaultText text={sessionFault.value} />
+      <p>
+        <button type="button" onClick={loadSession}>
+          {words.tryAgain}
+        </button>
+      </p>
+    </main>
   )
 }
 

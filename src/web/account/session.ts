@@ -2,9 +2,10 @@
 
 import { signal } from '@preact/signals'
 import { resumeRequests } from '../base/connection.ts'
-import { Fault } from '../base/fault.ts'
+import { Fault, messageOf } from '../base/fault.ts'
 import { ask } from '../base/net.ts'
 import { forget } from '../base/storage.ts'
+import { tellFault } from '../parts/toast.tsx'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
@@ -23,6 +24,8 @@ export type AccountDetails = {
  * signed in.
  */
 export const session = signal<Session | null | undefined>(undefined)
+/** A text that says why the session could not be read. Empty if there was no error. */
+export const sessionFault = signal('')
 export const details = signal<AccountDetails | null>(null)
 
 /** The names under which the browser stores texts about the recordings of a person. */
@@ -31,11 +34,12 @@ export const personalNames = ['options.prompt', 'options.vocabulary'] as const
 export type Credentials = { email: string; password: string } | { key: string }
 
 export async function loadSession(): Promise<void> {
+  sessionFault.value = ''
   try {
     await enter(await ask<Session>('GET', '/app/session', { waitsForSignIn: false }))
   } catch (fault) {
-    if (fault instanceof Fault && fault.status === 401) session.value = null
-    else throw fault
+    if (isSignedOut(fault)) session.value = null
+    else sessionFault.value = messageOf(fault)
   }
 }
 
@@ -50,9 +54,21 @@ export async function signIn(credentials: Credentials): Promise<void> {
   resumeRequests()
 }
 
+/**
+ * Ends the session of this browser or, with `everywhere`, all sessions of the account. If the session has already
+ * ended, only the second one needs a new sign-in.
+ */
 export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
-  await ask('DELETE', everywhere ? '/app/sessions' : '/app/session', { waitsForSignIn: false })
+  try {
+    await ask('DELETE', everywhere ? '/app/sessions' : '/app/session', { waitsForSignIn: everywhere })
+  } catch (fault) {
+    if (!isSignedOut(fault)) return tellFault(fault)
+  }
   leave()
+}
+
+function isSignedOut(fault: unknown): boolean {
+  return fault instanceof Fault && fault.status === 401
 }
 
 /** Removes the prompt and the vocabulary of this person from the storage of the browser, and loads the start page. */
