@@ -197,6 +197,12 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
   expect((await dora.get('/v1/transcriptions')).body.items).toHaveLength(3)
+  // It also sends the request at once when the person signs out.
+  await page.getByRole('button', { name: 'Delete a.mp3' }).first().click()
+  await page.locator('.menu-button').click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect((await dora.get('/v1/transcriptions')).body.items).toHaveLength(2)
 })
 
 /** A script that returns true if the browser would ask for confirmation before it closes the page. */

@@ -5,7 +5,7 @@ import { resumeRequests } from '../base/connection.ts'
 import { Fault, messageOf } from '../base/fault.ts'
 import { ask } from '../base/net.ts'
 import { forget } from '../base/storage.ts'
-import { tellFault } from '../parts/toast.tsx'
+import { finishActions, tellFault } from '../parts/toast.tsx'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
@@ -60,6 +60,7 @@ export async function signIn(credentials: Credentials): Promise<void> {
  */
 export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
   try {
+    await finishActions()
     await ask('DELETE', everywhere ? '/app/sessions' : '/app/session', { waitsForSignIn: everywhere })
   } catch (fault) {
     if (!isSignedOut(fault)) return tellFault(fault)

@@ -119,12 +119,11 @@ export function deleteJob(job: Job): void {
   hide(job.id, true)
   tellWithUndo(words.jobs.deleted(nameOf(job)), {
     undo: () => hide(job.id, false),
-    act: () => {
-      ask('DELETE', `/v1/transcribe/${job.id}`, { keepalive: true }).catch(fault => {
+    act: () =>
+      ask<void>('DELETE', `/v1/transcribe/${job.id}`, { keepalive: true }).catch(fault => {
         hide(job.id, false)
         tellFault(fault)
-      })
-    },
+      }),
   })
 }
 

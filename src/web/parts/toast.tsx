@@ -30,23 +30,33 @@ export function tellFault(fault: unknown): void {
   show(text, { isFault: true, action: null, ms: timing.undoMs })
 }
 
+/** The functions that carry out the actions that can still be undone. */
+const unfinished = new Set<() => Promise<void>>()
+
 /**
  * Shows a short message with the button "Undo", which calls `undo`. If the person does not undo, calls `act` after
- * `timing.undoMs`, or earlier when the page is closed.
+ * `timing.undoMs`, or earlier when the page is closed or the person signs out.
  */
-export function tellWithUndo(text: string, { act, undo }: { act(): void; undo(): void }): void {
-  let isOpen = true
-  const end = (work: () => void) => () => {
-    if (!isOpen) return
-    isOpen = false
+export function tellWithUndo(
+  text: string,
+  { act, undo }: { act(): Promise<void>; undo(): Promise<void> | void },
+): void {
+  const end = (work: () => Promise<void> | void) => async () => {
+    if (!unfinished.delete(finish)) return
     removeEventListener('pagehide', finish)
     close(id)
-    work()
+    await work()
   }
   const finish = end(act)
+  unfinished.add(finish)
   addEventListener('pagehide', finish)
   const id = show(text, { isFault: false, action: { label: words.undo, run: end(undo) }, ms: timing.undoMs })
   setTimeout(finish, timing.undoMs)
+}
+
+/** Carries out all actions that can still be undone. The server would refuse them after the end of the session. */
+export async function finishActions(): Promise<void> {
+  await Promise.all([...unfinished].map(finish => finish()))
 }
 
 // When another page of the app appears, only messages with the button "Undo" stay.
