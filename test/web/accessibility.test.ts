@@ -35,7 +35,7 @@ await ana.post('/v1/transcribe', {
 const failed = await ana.transcribe(speech(5))
 await ana.post(`/v1/transcribe/${failed}/cancel`)
 // The player shows the hours of a long transcript. The recording itself may be short.
-const long = { ...conversation({ words: 30, speakers: 2 }), duration_seconds: 3 * 3600 }
+const long = { ...conversation({ words: 250, speakers: 2 }), duration_seconds: 3 * 3600 }
 const pia = await reader(service, 'pia', long, wavFile(new Int16Array(16_000)))
 setOperator(service.db, pia.id, true)
 const running = await ana.transcribe(speech(5))
@@ -181,6 +181,41 @@ seen('each control is inside the window of a small phone, and of a phone with la
     await check()
   }
   expect(found).toEqual([])
+})
+
+seen('the bars and the player hide neither an edited sentence nor a found word', async () => {
+  const { page } = await browser.enter(service, pia)
+  await page.setViewportSize({ width: 1280, height: 600 })
+  await page.goto(`/jobs/${pia.jobId}`)
+  await until(page, "document.querySelector('video')?.readyState > 0")
+  await page.getByRole('button', { name: 'Edit' }).click()
+  /** Returns true if the rectangle of an element or a range is between the bars and the player. */
+  const isUncovered = (shape: string) =>
+    page.evaluate(`(() => {
+      const edge = (element, side) => document.querySelector(element).getBoundingClientRect()[side]
+      const { top, bottom } = ${shape}.getBoundingClientRect()
+      return top >= edge('.text-bars', 'bottom') && bottom <= edge('.player', 'top')
+    })()`)
+  await page.locator('.utterance').last().focus()
+  const count = await page.locator('.utterance').count()
+  for (let step = 1; step < count; step++) {
+    await page.keyboard.press('Shift+Enter')
+    expect(await isUncovered('document.activeElement')).toBe(true)
+  }
+  // The size of a phone in landscape.
+  await page.setViewportSize({ width: 667, height: 375 })
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.getByLabel('Find in this transcript').fill('We')
+  await page.getByText('1 of ').waitFor()
+  const found = `(() => {
+    const [{ startContainer, startOffset, endOffset }] = CSS.highlights.get('current')
+    const range = new Range()
+    range.setStart(startContainer, startOffset)
+    range.setEnd(startContainer, endOffset)
+    return range
+  })()`
+  await page.keyboard.press('Enter')
+  expect(await isUncovered(found)).toBe(true)
 })
 
 seen('a person with a keyboard keeps the place on each page, and when a part of a page closes', async () => {

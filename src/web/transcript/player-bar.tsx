@@ -6,6 +6,7 @@ import { Check } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import { skipsSilence, speed, speeds } from './player.ts'
+import { reserveSpace } from './reserve-space.ts'
 import type { Studio } from './studio.ts'
 import { Wave } from './waveform.tsx'
 
@@ -14,26 +15,12 @@ const text = words.player
 export function PlayerBar({ studio }: { studio: Studio }) {
   const { player } = studio
   const bar = useRef<HTMLElement>(null)
-  useLayoutEffect(() => (bar.current ? reserveSpace(bar.current) : undefined), [])
+  useLayoutEffect(() => (bar.current ? reserveSpace(bar.current, '--bar') : undefined), [])
   return (
     <section ref={bar} class="player" aria-label={text.title}>
       {player.silence.value ? <p class="hint">{player.silence.value}</p> : <Controls studio={studio} />}
     </section>
   )
-}
-
-/**
- * Keeps the height of the player in the CSS variable `--bar`. The style sheet uses it to keep other elements above the
- * player.
- */
-function reserveSpace(bar: HTMLElement): () => void {
-  const { style } = document.documentElement
-  const resized = new ResizeObserver(() => style.setProperty('--bar', `${bar.offsetHeight}px`))
-  resized.observe(bar)
-  return () => {
-    resized.disconnect()
-    style.removeProperty('--bar')
-  }
 }
 
 function Controls({ studio }: { studio: Studio }) {

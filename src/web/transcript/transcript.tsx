@@ -12,6 +12,7 @@ import { JobTitle, type WholeJob } from './job-head.tsx'
 import { Keyboard } from './keyboard.tsx'
 import { Picture } from './picture.tsx'
 import { PlayerBar } from './player-bar.tsx'
+import { reserveSpace } from './reserve-space.ts'
 import { Selection } from './selection.tsx'
 import { Speakers } from './speakers.tsx'
 import { Studio } from './studio.ts'
@@ -44,11 +45,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
 
   return (
     <>
-      <div class="text-bars">
-        <FindBar studio={studio} />
-        <DoubtBar studio={studio} />
-        <Editing studio={studio} />
-      </div>
+      <TextBars studio={studio} />
       <article class={studio.edits.isEditing.value ? 'transcript editing' : 'transcript'}>
         <header class="job-head">
           <JobTitle job={job} />
@@ -72,6 +69,19 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
         {studio.dialog.value === 'export' && <ExportDialog studio={studio} />}
       </article>
     </>
+  )
+}
+
+/** The bars for finding, doubtful words and editing, which stay above the text while the page scrolls. */
+function TextBars({ studio }: { studio: Studio }) {
+  const bars = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => (bars.current ? reserveSpace(bars.current, '--bars') : undefined), [])
+  return (
+    <div ref={bars} class="text-bars">
+      <FindBar studio={studio} />
+      <DoubtBar studio={studio} />
+      <Editing studio={studio} />
+    </div>
   )
 }
 

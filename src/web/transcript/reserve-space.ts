@@ -1,0 +1,13 @@
+/**
+ * Keeps the height of an element in a CSS variable until the returned function is called. The style sheet uses the
+ * variable to keep other elements clear of this element: `--bar` for the player, `--bars` for the bars above the text.
+ */
+export function reserveSpace(element: HTMLElement, name: '--bar' | '--bars'): () => void {
+  const { style } = document.documentElement
+  const resized = new ResizeObserver(() => style.setProperty(name, `${element.offsetHeight}px`))
+  resized.observe(element)
+  return () => {
+    resized.disconnect()
+    style.removeProperty(name)
+  }
+}
