@@ -146,7 +146,7 @@ async function follow(page: Page, address: string): Promise<void> {
 }
 
 /** A script that returns a text for each visible element beyond the right edge of the window. */
-const outside = `[...document.querySelectorAll('header *, main *')]
+const outside = `[...document.querySelectorAll('header *, main *, dialog *')]
   .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen'))
   .map(each => location.pathname + ' ' + each.tagName + '.' + each.className)`
 
@@ -180,6 +180,14 @@ seen('each control is inside the window of a small phone, and of a phone with la
     await page.getByRole('heading', { name: heading }).last().waitFor()
     await check()
   }
+  const longName = 'W'.repeat(80)
+  await follow(page, '/keys')
+  await page.getByLabel('Name of the new key').fill(longName)
+  await page.getByRole('button', { name: 'Make key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('button', { name: `Revoke ${longName}` }).click()
+  await page.getByRole('dialog').waitFor()
+  await check()
   expect(found).toEqual([])
 })
 
