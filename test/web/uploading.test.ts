@@ -287,8 +287,9 @@ seen(
   'another account in the same browser sees nothing of the uploads and the words of the last one',
   async () => {
     const [rosa, sven] = [service.account('rosa'), service.account('sven')]
-    const { page } = await browser.enter(service, rosa)
-    await page.goto('/jobs')
+    const { page, context } = await browser.enter(service, rosa)
+    const other = await context.newPage()
+    for (const tab of [other, page]) await tab.goto('/jobs')
     await page.getByText('Names and words').click()
     await page.getByLabel('What it is about').fill('A private matter.')
     await page.route('**/v1/upload/resumable/*', route => route.abort())
@@ -306,6 +307,8 @@ seen(
       await page.getByRole('heading', { name: 'New transcript' }).waitFor()
     }
     await enter(sven.key)
+    // Another tab must not show the name of the one account and the transcripts of the other.
+    await other.getByRole('button', { name: 'sven@example.org' }).waitFor()
     expect(await page.getByLabel('What it is about').inputValue()).toBe('')
     expect(await page.locator('.upload').count()).toBe(0)
     await page.getByRole('button', { name: 'sven@example.org' }).click()

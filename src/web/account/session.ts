@@ -31,6 +31,12 @@ export const details = signal<AccountDetails | null>(null)
 /** The names under which the browser stores texts about the recordings of a person. */
 export const personalNames = ['options.prompt', 'options.vocabulary'] as const
 
+/** Sends the id of the account that has signed in to the other pages of this browser, which share its session. */
+const otherPages = new BroadcastChannel('steno.session')
+otherPages.onmessage = ({ data: accountId }: MessageEvent<string>) => {
+  if (session.value && session.value.account_id !== accountId) leave()
+}
+
 export type Credentials = { email: string; password: string } | { key: string }
 
 export async function loadSession(): Promise<void> {
@@ -44,11 +50,13 @@ export async function loadSession(): Promise<void> {
 }
 
 /**
- * Signs in. If the page showed another account before, loads the start page, so that no data of that account remain.
+ * Signs in. If this page or another page of this browser showed another account before, that page loads the start page,
+ * so that no data of that account remain.
  */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value
   const now = await ask<Session>('POST', '/app/session', { body: credentials, waitsForSignIn: false })
+  otherPages.postMessage(now.account_id)
   if (before && before.account_id !== now.account_id) return leave()
   await enter(now)
   resumeRequests()
