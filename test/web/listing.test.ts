@@ -80,6 +80,34 @@ seen('the list loses a deleted job, and has no gap after more new jobs than a pa
   expect(await listed.count()).toBe(63)
 })
 
+seen('a page of jobs that arrives after the choice of another state is not shown', async () => {
+  const zoe = service.account('zoe')
+  const owner = { id: zoe.id, keyId: zoe.keyId }
+  // The first page of completed jobs overlaps with the second page of all jobs.
+  const ids = Array.from({ length: 120 }, () => addTranscript(service.db, owner, ['Good morning.']))
+  for (const id of [...ids.slice(0, 50), ...ids.slice(110)]) {
+    const failed = "update jobs set state = 'failed', error_code = 'CANCELLED' where id = $id"
+    service.db.run(failed, { id })
+  }
+  const { page } = await browser.enter(service, zoe)
+  const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route(/transcriptions\?(cursor|status)=/, async route => {
+    const response = await route.fetch()
+    await answers[route.request().url().includes('cursor') ? 0 : 1]?.promise
+    await route.fulfill({ response }).catch(() => null)
+  })
+  await page.goto('/jobs')
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await page.getByLabel('State').selectOption('Done')
+  for (const { resolve } of answers) {
+    const answered = page.waitForResponse(/transcriptions\?(cursor|status)=/)
+    resolve()
+    await (await answered).finished()
+  }
+  await page.locator('.job').nth(49).waitFor()
+  expect(await page.locator('.job.failed').count()).toBe(0)
+})
+
 seen('a page of hits that arrives after another search is not shown', async () => {
   const texts = [...Array.from({ length: 60 }, () => 'The budget.'), 'The meeting.']
   const vera = await reader(service, 'vera', transcriptWith(texts, ['Ann']))

@@ -56,10 +56,10 @@ export async function refreshJobs(): Promise<void> {
 }
 
 export async function readMoreJobs(): Promise<void> {
-  const before = beginnings
+  const [before, filter] = [beginnings, currentFilter()]
   if (cursor.value === null) return
   const page = await readPage(cursor.value)
-  if (before !== beginnings) return
+  if (before !== beginnings || filter !== currentFilter()) return
   const known = new Set(loaded.value?.map(({ id }) => id))
   loaded.value = [...(loaded.value ?? []), ...page.items.filter(({ id }) => !known.has(id))]
   cursor.value = page.next_cursor
