@@ -53,6 +53,29 @@ test('an edit that conflicts with an edit of another person is not sent in a div
   expect(saving.conflicts.value).toEqual([{ utterance: 3, mine: 'mine', theirs: utterance('theirs') }])
 })
 
+test('an edit is sent once, although two callers wait for the request before it', async () => {
+  const sent: string[] = []
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const requests = {
+    async saveTexts(texts: { index: number; text: string }[]) {
+      sent.push(texts.map(({ text }) => text).join())
+      asked.resolve()
+      await answered.promise
+      return texts.map(({ index, text }) => ({ index, ...utterance(text) }))
+    },
+  } as unknown as EditRequests
+  const saving = new Saving('once', resultOf(['a']), requests, listeners)
+  saving.set(0, 'first')
+  const first = saving.save()
+  await asked.promise
+  saving.set(0, 'second')
+  const waiting = [saving.save(), saving.save()]
+  answered.resolve()
+  await Promise.all([first, ...waiting])
+  saving.close()
+  expect(sent).toEqual(['first', 'second'])
+})
+
 test('changes of many texts at once count as one change', async () => {
   const count = 50
   const read = async () => resultOf(Array<string>(count).fill('theirs'))

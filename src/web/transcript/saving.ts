@@ -127,7 +127,8 @@ export class Saving {
    */
   async save(): Promise<void> {
     clearTimeout(this.#timer)
-    await this.#running
+    // Of several callers that wait for the same request, one sends the next request, and the others wait for it too.
+    while (this.#running) await this.#running
     const sent = this.#sendable().slice(0, sentAtOnce)
     if (sent.length === 0) return
     this.state.value = 'saving'
