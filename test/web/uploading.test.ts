@@ -1,7 +1,7 @@
 // Tests that a person can send recordings as files or by an address, also when the network is interrupted.
 
 import { expect } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
 import { seen, useBrowser } from '../support/browser-page.ts'
@@ -317,6 +317,23 @@ seen(
     await page.getByText('stopped at 0%. Choose private.mp3 again').waitFor()
   },
 )
+
+seen('a file that the browser can no longer read is named, and sent after it is back', async () => {
+  const { page } = await browser.enter(service, service.account('willa'))
+  await page.goto('/jobs')
+  const path = file('stick.mp3', speech(5))
+  const away = join(folder, 'away.mp3')
+  await page.route('**/v1/upload/resumable', route => {
+    renameSync(path, away)
+    return route.continue()
+  })
+  await page.getByLabel('Choose recordings').setInputFiles(path)
+  await page.getByText('The browser can no longer read the file').waitFor()
+  expect(await page.getByText('The server does not answer.').count()).toBe(0)
+  renameSync(away, path)
+  await page.getByLabel('Choose the file again').setInputFiles(path)
+  await page.getByRole('link', { name: 'stick.mp3' }).waitFor()
+})
 
 seen('an upload that one of two tabs continues is complete in both', async () => {
   const { page, context } = await browser.enter(service, service.account('yara'))

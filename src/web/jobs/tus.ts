@@ -14,6 +14,9 @@ const version = { 'Tus-Resumable': '1.0.0' }
  */
 export type Started = { address: string; uploadId: string }
 
+/** Thrown if the browser can no longer read a file, for example because its USB stick was removed. */
+export class UnreadableFile extends Error {}
+
 /** Creates an upload on the server for a file. Returns the address and the id of this upload. */
 export async function startUpload(file: File, signal: AbortSignal): Promise<Started> {
   const response = await fetch('/v1/upload/resumable', {
@@ -47,7 +50,7 @@ export function removeUpload(address: string): Promise<unknown> {
 
 /**
  * Sends the bytes of a file from `offset` to its end, part by part. After a temporary error, continues at the first
- * byte that the server has not received.
+ * byte that the server has not received. Throws an `UnreadableFile` if the file was moved, changed or removed.
  */
 export async function sendFile(
   file: File,
@@ -66,6 +69,7 @@ export async function sendFile(
     } catch (error) {
       if (signal.aborted) throw error
       if (error instanceof Fault && !isPassing(error)) throw error
+      await requireReadable(file)
       isOnline.value = !isAway(error)
       if (error instanceof Fault && error.status === 401) await signInAgain()
       else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
@@ -106,6 +110,16 @@ function sendPiece(
     }
     request.send(piece)
   })
+}
+
+/** A file that cannot be read gives the same error as a server that does not answer. Reading a byte tells which it is. */
+async function requireReadable(file: File): Promise<void> {
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch(() => {
+      throw new UnreadableFile()
+    })
 }
 
 /** Returns true if the error is temporary: the same part may be sent again. */

@@ -8,7 +8,7 @@ import { timing } from '../base/timing.ts'
 import { words } from '../words.ts'
 import { type JobOptions, newId, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
-import { offsetOf, removeUpload, sendFile, startUpload } from './tus.ts'
+import { offsetOf, removeUpload, sendFile, startUpload, UnreadableFile } from './tus.ts'
 import { change, files, findUpload, hold, isSame, keep, ownUploads, remove, uploads } from './upload-list.ts'
 
 const stops = new Map<string, AbortController>()
@@ -81,9 +81,16 @@ async function send(id: string): Promise<void> {
       await refreshJobs().catch(() => null)
     }
   } catch (error) {
-    if (!stop.signal.aborted) change(id, { state: 'failed', fault: messageOf(error) })
+    if (error instanceof UnreadableFile) lose(id)
+    else if (!stop.signal.aborted) change(id, { state: 'failed', fault: messageOf(error) })
   }
   sendNext()
+}
+
+/** Lets the person choose the file of an upload again. */
+function lose(id: string): void {
+  files.delete(id)
+  change(id, { state: 'lost', bytesPerSecond: 0, fault: words.uploads.unreadable })
 }
 
 async function sendAll(id: string, signal: AbortSignal): Promise<void> {

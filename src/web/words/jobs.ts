@@ -52,6 +52,7 @@ export const jobWords = {
     paused: (share: string) => `paused at ${share}`,
     lost: (share: string, name: string) =>
       `stopped at ${share}. Choose ${name} again, and it goes on from there.`,
+    unreadable: 'The browser can no longer read the file: it was moved, changed or removed.',
     otherFile: (name: string) => `That is another file, or it was changed. Choose the original ${name}.`,
   },
 
