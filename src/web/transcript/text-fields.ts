@@ -12,6 +12,7 @@ const text = words.editing
 export function startEditing(studio: Studio): () => void {
   const { view, edits } = studio
   if (!view) return () => {}
+  view.root.classList.add('editing')
   view.spans.forEach((span, at) => {
     span.contentEditable = 'plaintext-only'
     span.role = 'textbox'
@@ -26,9 +27,12 @@ export function startEditing(studio: Studio): () => void {
   view.root.addEventListener('keydown', event => press(studio, event), { signal })
   return () => {
     stop.abort()
+    // The class must be removed last. Without it, Chromium computes the styles again for each sentence: in a transcript
+    // of five hours, 3 s instead of 0.1 s.
     for (const span of view.spans) {
       for (const name of ['contenteditable', 'role', 'spellcheck', 'aria-label']) span.removeAttribute(name)
     }
+    view.root.classList.remove('editing')
     void edits.saving.save()
   }
 }

@@ -46,7 +46,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   return (
     <>
       <TextBars studio={studio} />
-      <article class={studio.edits.isEditing.value ? 'transcript editing' : 'transcript'}>
+      <article class="transcript">
         <header class="job-head">
           <JobTitle job={job} />
           <Tools studio={studio} />
