@@ -238,6 +238,10 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await test.click()
   await page.getByText('It arrived.').waitFor()
   expect(events).toEqual(['test', 'test'])
+  // The test goes to the stored address, so the typed one must be stored first.
+  await page.getByLabel('Default address').fill('https://example.org/other')
+  await page.getByText('Save an address to send a test to it.').waitFor()
+  expect(await test.isDisabled()).toBe(true)
 
   const tasks = service.engine.tasks.length
   const id = await dora.transcribe(speech(60), { metadata: { name: 'Talk 1.mp3' } })

@@ -57,6 +57,7 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
   const url = useSignal(details.value?.webhook_url ?? '')
   const outcome = useSignal('')
   const isFault = useSignal(false)
+  const isSaved = url.value.trim() !== '' && url.value.trim() === details.value?.webhook_url
   const save = async () => {
     await ask('PUT', '/app/webhook', { body: { url: url.value.trim() || null } })
     await loadDetails()
@@ -81,10 +82,10 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
         <Field label={text.url} hint={text.urlHint} type="url" placeholder="https://" of={url} />
       </Form>
       <p class="line">
-        <button type="button" onClick={test} disabled={!details.value?.webhook_url}>
+        <button type="button" onClick={test} disabled={!isSaved}>
           {text.test}
         </button>
-        {!details.value?.webhook_url && <span class="hint">{text.testNeedsAddress}</span>}
+        {!isSaved && <span class="hint">{text.testNeedsAddress}</span>}
         <span class={isFault.value ? 'fault' : 'hint'} role="status">
           {outcome.value}
         </span>
