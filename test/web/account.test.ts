@@ -130,14 +130,14 @@ seen('a person whose session has ended can sign out, and end all sessions after 
   await page.getByRole('button', { name: 'Use an API key instead' }).click()
   await page.getByLabel('API key').fill(ole.key)
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
   await page.context().request.post('/app/session', { data: { key: ole.key } })
   await page.goto('/account')
   await everywhere.waitFor()
   endSession()
   await page.locator('.menu-button').click()
   await page.locator('.menu').getByRole('button', { name: 'Sign out' }).click()
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
 })
 
 seen('a server that refuses the request for the session is reported, and asked again', async () => {
