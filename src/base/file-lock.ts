@@ -12,7 +12,6 @@ import { reasonOf } from './reason.ts'
 export function lockFile(path: string): (() => void) | null {
   const file = openFile(path)
   try {
-    file.run('pragma busy_timeout = 0')
     // Without a journal file, the lock needs no space on the disk.
     file.run('pragma journal_mode = memory')
     file.run('begin exclusive')

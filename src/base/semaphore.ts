@@ -45,7 +45,7 @@ export function openSemaphore(slots: number, heldMax: number = slots): Semaphore
 
   function enter(key: string, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
-    if (!queues.has(key) && mayTake(key)) {
+    if (mayTake(key)) {
       take(key)
       return Promise.resolve()
     }

@@ -5,10 +5,6 @@
 export class Queues {
   #queues = new Map<string, Queue>()
 
-  has(key: string): boolean {
-    return this.#queues.has(key)
-  }
-
   add(key: string, go: () => void): void {
     const queue = this.#queues.get(key) ?? openQueue()
     queue.waiting.add(go)

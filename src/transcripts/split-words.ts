@@ -16,8 +16,7 @@ export function splitWords(text: string, old: readonly Word[], language: string)
   const head = ends.findLastIndex(isEdge) + 1
   const from = ends[head - 1] ?? 0
   const begins = endsOf(reversed(text), words.toReversed().map(reversed)).map(end => text.length - end)
-  const tail =
-    begins.findLastIndex((at, index) => isEdge(at) && at >= from && head + index < words.length) + 1
+  const tail = begins.findLastIndex(at => isEdge(at) && at >= from) + 1
   const changed = text.slice(from, begins[tail - 1] ?? text.length)
   return [
     ...words.slice(0, head),

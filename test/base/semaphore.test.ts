@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { getEventListeners } from 'node:events'
 import { openSemaphore, type Semaphore } from '../../src/base/semaphore.ts'
 
 test('one key gets three quarters of the slots, also while no other key waits', async () => {
@@ -110,6 +111,23 @@ test('work that is aborted while it waits never runs, and other waiting work sti
   await Promise.all([first, last])
   expect(ran).toEqual(['last'])
   expect(await semaphore.run('ana', async () => 'free again')).toBe('free again')
+})
+
+test('a key whose only waiting work was aborted can wait again, and work that runs leaves no listener', async () => {
+  const semaphore = openSemaphore(1)
+  const room = openRoom(semaphore)
+  const stop = new AbortController()
+  room.add('ana')
+  const gone = semaphore.run('ben', async () => 'ran', stop.signal).catch(reason => reason)
+  stop.abort('enough')
+  expect(await gone).toBe('enough')
+  await room.end('ana')
+  room.add('ana')
+  await turn()
+  const { signal } = new AbortController()
+  const last = semaphore.run('ben', async () => getEventListeners(signal, 'abort').length, signal)
+  await room.end('ana')
+  expect(await last).toBe(0)
 })
 
 test('work whose signal is already aborted takes no slot', async () => {

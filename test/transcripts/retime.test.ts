@@ -207,6 +207,17 @@ test('words without a space between them keep their times, and the original text
   expect(withText(edited, { original, text: original.text, language: 'en' })).toEqual(original)
 })
 
+test('a new word that ends with an old word, and a text that lacks one of two equal words, have their own words', () => {
+  const cat = spoken([['cat', 1, 2]])
+  expect(timed(cat, 'bobcat').map(([word]) => word)).toEqual(['bobcat'])
+  const twice = spoken([
+    ['no', 1, 2],
+    ['no', 2, 3],
+  ])
+  expect(timed(twice, 'no').map(([word]) => word)).toEqual(['no'])
+  expect(timed({ ...cat, text: 'a cat' }, 'a cat')).toEqual([['cat', 1, 2]])
+})
+
 test('random edits keep the order of times inside the utterance, and the words of the text', () => {
   const random = seeded(3)
   const vocabulary = 'the quick brown fox jumps over a lazy dog'.split(' ')
