@@ -1,6 +1,7 @@
-import { expect, mock, test } from 'bun:test'
+import { expect, mock, spyOn, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
 import { openEventStream } from '../../src/api/jobs/event-stream.ts'
+import { log } from '../../src/base/log.ts'
 import { failJob } from '../../src/jobs/end.ts'
 import { findJob, type Job } from '../../src/jobs/job.ts'
 import { LiveJobs } from '../../src/jobs/live.ts'
@@ -193,15 +194,21 @@ steered('a client that disconnects is forgotten once', async () => {
   }
 })
 
-steered('a stream that cannot read the database fails, and counts as ended', async () => {
-  const { service, job } = await startJob()
-  const isAdmitted = () => {
-    throw new Error('disk I/O error')
-  }
-  const { stream, ends } = openStream(new LiveJobs(service.db), job, { isAdmitted })
-  await expect(new Response(stream).text()).rejects.toThrow('disk I/O error')
-  expect(ends).toHaveBeenCalledTimes(1)
-})
+steered(
+  'a stream that cannot read the database fails with a line in the log, and counts as ended',
+  async () => {
+    const { service, job } = await startJob()
+    using logged = spyOn(log, 'error').mockImplementation(() => {})
+    const isAdmitted = () => {
+      throw new Error('disk I/O error')
+    }
+    const { stream, ends } = openStream(new LiveJobs(service.db), job, { isAdmitted })
+    await expect(new Response(stream).text()).rejects.toThrow('disk I/O error')
+    expect(ends).toHaveBeenCalledTimes(1)
+    const fields = { job_id: job.id, error: 'disk I/O error' }
+    expect(logged).toHaveBeenCalledWith('event stream failed', expect.objectContaining(fields))
+  },
+)
 
 function openStream(live: LiveJobs, job: Job, options: Partial<Parameters<typeof openEventStream>[2]> = {}) {
   const ends = mock()

@@ -7,6 +7,7 @@ import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { listDueEvents } from '../../src/jobs/due-events.ts'
 import { failJob } from '../../src/jobs/end.ts'
+import type { Job } from '../../src/jobs/job.ts'
 import { type Deliver, WebhookSender } from '../../src/jobs/webhook-sender.ts'
 import { limits } from '../../src/limits.ts'
 import type { Outcome } from '../../src/webhooks/deliver.ts'
@@ -166,7 +167,7 @@ test('a receiver that answered before a restart does not wait for those that nev
   await sender.end()
 })
 
-test('the due events of many jobs are read in pages, and their queue needs no listeners', async () => {
+test('the due events of many jobs are read in pages until the sender stops, and their queue needs no listeners', async () => {
   const { webhookJobsReadMax } = limits
   const count = 2 * webhookJobsReadMax + 1
   db.tx(() => {
@@ -176,13 +177,24 @@ test('the due events of many jobs are read in pages, and their queue needs no li
     }
   })
   const reads = spyOn(db, 'list')
+  const pages = () =>
+    reads.mock.calls.flatMap(([, params], index) =>
+      params && 'limit' in params ? [reads.mock.results[index]?.value as Job[]] : [],
+    )
   const listeners = spyOn(EventTarget.prototype, 'addEventListener')
-  const sender = senderWith(async () => ({ kind: 'delivered', status: 200 }))
+  const stopped = senderWith(async () => ({ kind: 'delivered', status: 200 }))
+  stopped.resume()
+  stopped.resume()
+  await stopped.close()
+  expect(pages().map(page => page.length)).toEqual([webhookJobsReadMax])
+  const answered = Promise.withResolvers<Outcome>()
+  const sender = senderWith(() => answered.promise)
   sender.resume()
-  while (sender.outcomes.length < count) await Bun.sleep(2)
-  expect(Math.max(...reads.mock.results.map(({ value }) => (value as unknown[]).length))).toBe(
-    webhookJobsReadMax,
-  )
+  while (pages().length < 3) await Bun.sleep(2)
+  answered.resolve({ kind: 'delivered', status: 200 })
+  while (sender.outcomes.length < count - webhookJobsReadMax) await Bun.sleep(2)
+  expect(pages().map(page => page.length)).toEqual([webhookJobsReadMax, webhookJobsReadMax, 1])
+  expect(new Set(pages().flatMap(page => page.map(({ id }) => id))).size).toBe(count)
   expect(listeners.mock.calls).toEqual([])
   reads.mockRestore()
   listeners.mockRestore()
