@@ -51,7 +51,6 @@ export async function* runChild(
   path: string,
   { signal, durationMsMax, mediaProgram = null, bounds }: SpawnOptions,
 ): AsyncGenerator<Uint8Array, unknown> {
-  signal.throwIfAborted()
   const { stallMs, ...confinement } = { ...defaultBounds, ...bounds }
   const order: MediaOrder = { operation, parent: process.pid, ...confinement, durationMsMax, channel }
   const child = await startWhenPossible(mediaProgram, argumentsOf(order), path, { signal, waitMs: stallMs })

@@ -31,7 +31,6 @@ export async function startWhenPossible(
       log.warn('media program waits', { cause: reasonOf(error.cause) })
     }
     await Bun.sleep(limits.mediaStartRetryMs)
-    signal.throwIfAborted()
   }
 }
 
