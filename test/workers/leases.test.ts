@@ -1,19 +1,22 @@
 // Tests which worker keeps a job, and when the message of a job is delivered again.
 
 import { afterEach, expect, jest, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
-import type { HandOver as Facts } from '../../src/engine/request.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { HandOver as Facts, TranscribeOptions } from '../../src/engine/request.ts'
 import { JobFailure, jobErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
+import type { Utterance } from '../../src/transcripts/transcript.ts'
 import type { BeatAnswer, ClaimAnswer, HelloAnswer, ResultAnswer } from '../../src/workers/answers.ts'
 import { Assignment } from '../../src/workers/assignment.ts'
+import { Beats } from '../../src/workers/beats.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import type { Delivery } from '../../src/workers/delivery.ts'
-import { HandOver } from '../../src/workers/hand-over.ts'
+import { HandOver, TakenBack } from '../../src/workers/hand-over.ts'
 import { HandOvers } from '../../src/workers/hand-overs.ts'
-import { bytesOf, type Claim, protocol } from '../../src/workers/requests.ts'
+import { type Beat, bytesOf, type Claim, protocol } from '../../src/workers/requests.ts'
 import { Server } from '../../src/workers/server.ts'
 import { subjectsOf } from '../../src/workers/subjects.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
@@ -80,6 +83,7 @@ test('a worker that gets its job from another queue keeps and removes the messag
   jest.advanceTimersByTime(10)
   claimed.resolve({ kind: 'over' })
   await assignment.done
+  jest.advanceTimersByTime(30)
   expect(answers).toEqual(['keep again', 'remove again'])
 })
 
@@ -170,7 +174,7 @@ test('a worker stops a job at most a second after the server knows that the job 
   expect(asked).toEqual(['claim', 'beat'])
 })
 
-test('a holder that repeats its claim keeps the job, although its message has moved to another queue', () => {
+test('a holder that repeats its claim keeps the job in another queue, and a claim of another delivery counts', () => {
   const { handOvers, entry } = handOver()
   const granted = handOvers.claim('gpu-1', claim, Infinity)
   expect(granted).toMatchObject({ kind: 'yours', fence: 2 })
@@ -180,6 +184,8 @@ test('a holder that repeats its claim keeps the job, although its message has mo
   expect(handOvers.isHeard(entry)).toBe(true)
   expect(handOvers.claim('gpu-2', claim, Infinity)).toEqual({ kind: 'over' })
   expect(handOvers.claim('gpu-2', { ...claim, sequence: 2 }, Infinity)).toMatchObject({ kind: 'later' })
+  const deliveredAgain = { ...claim, sequence: 2, delivery: 2 }
+  expect(handOvers.claim('gpu-1', deliveredAgain, Infinity)).toMatchObject({ kind: 'yours', fence: 3 })
 })
 
 test('a worker that has broken a job off gets it again only if no other worker can do it', async () => {
@@ -219,6 +225,15 @@ test('a worker that reports the failure of its machine again, because the answer
   expect(await report()).toEqual({ kind: 'again' })
   expect(handOvers.claim('gpu-2', { ...claim, delivery: 2 }, Infinity)).toMatchObject({ kind: 'yours' })
   expect(await report()).toEqual({ kind: 'refused' })
+})
+
+test('a result with neither a transcript nor a failure is refused, and the worker keeps its job', () => {
+  const { handOvers, entry } = handOver()
+  const answer = handOvers.claim('gpu-1', claim, Infinity)
+  if (answer.kind !== 'yours') throw new Error('the worker does not get the job')
+  const { fence, token } = answer
+  expect(handOvers.result({ session: 'x', job: 'job', fence, token })).toEqual({ kind: 'refused' })
+  expect([handOvers.size, entry.isHeldBy(fence)]).toEqual([1, true])
 })
 
 for (const kind of ['claim', 'result'])
@@ -302,6 +317,82 @@ test('a worker sends its result again if the server could not store it and start
   expect(await stored).toEqual({ kind: 'stored' })
 })
 
+test('a worker that ends reports no failure of its job, and removes the media', async () => {
+  const { server, engine, folder, said, assignment } = await working()
+  assignment.leave()
+  expect(await assignment.done).toBeNull()
+  expect([said, server.results, assignment.isOfMachine]).toEqual([[], [], false])
+  expect([readdirSync(folder), engine.tasks.length]).toEqual([[], 1])
+})
+
+test('a worker removes the message of a job that the server stops, and reports no failure', async () => {
+  const { server, said, assignment } = await working()
+  assignment.stop()
+  await assignment.done
+  expect([said, server.results, assignment.isOfMachine]).toEqual([['remove'], [], false])
+})
+
+test('before its result, a worker sends each utterance that the server lacks, as the engine heard it last', async () => {
+  const { server, engine, said, assignment } = await working()
+  const task = await engine.given(1)
+  const { input, options } = task
+  const [wrong, first, second] = ['Good.', 'Good morning.', 'Bye.'].map(
+    text => transcriptOf(input, text).utterances[0]!,
+  )
+  options.onUtterances?.([wrong!], 0, 'en')
+  options.onUtterances?.([first!, second!], 0, 'en')
+  engine.finish(task)
+  expect(await assignment.done).toMatchObject({ audioSeconds: input.durationMs / 1000 })
+  expect(server.heard).toEqual([first!, second!])
+  expect([server.results.length, said]).toEqual([1, ['remove']])
+})
+
+test('a report that fails does not end the reports', async () => {
+  const later = Promise.withResolvers<void>()
+  let count = 0
+  const beats = new Beats(1, async () => {
+    count += 1
+    if (count === 2) later.resolve()
+    throw new Error('no answer')
+  })
+  await later.promise
+  await beats.close()
+  expect(count).toBe(2)
+})
+
+test('the server takes the utterances of a report once, and all of them from a new holder', () => {
+  const heard: string[] = []
+  const { handOvers, entry } = handOver(undefined, (utterances, first) => {
+    heard.push(...utterances.map(({ text }) => `${first} ${text}`))
+  })
+  const [utterance] = transcriptOf(plainInput(), 'Hello.').utterances
+  const report = (name: string, delivery: number, times: number) => {
+    const answer = handOvers.claim(name, { ...claim, delivery }, Infinity)
+    if (answer.kind !== 'yours') throw new Error('the worker does not get the job')
+    const held = { session: 'x', job: 'job', fence: answer.fence, token: answer.token }
+    const beat = { ...held, seconds: 1, first: 0, utterances: [utterance!] }
+    entry.heardAt = Number.NEGATIVE_INFINITY
+    return Array.from({ length: times }, () => handOvers.beat(beat))
+  }
+  const taken: BeatAnswer = { kind: 'continue', heard: 1 }
+  expect(report('gpu-1', 1, 2)).toEqual([taken, taken])
+  entry.heardAt = Number.NEGATIVE_INFINITY
+  expect(report('gpu-2', 2, 1)).toEqual([taken])
+  expect(heard).toEqual(['0 Hello.', '0 Hello.'])
+  expect(handOvers.isHeard(entry)).toBe(true)
+})
+
+test('a job that the engine of the server takes over has the number of its new claim', async () => {
+  const claims: number[] = []
+  const { signal } = new AbortController()
+  const options = { signal, onSeconds() {}, onClaim: (fence: number) => claims.push(fence) }
+  const facts = { jobId: 'job', worker: null, fence: 1, attempts: 0 }
+  const entry = new HandOver(plainInput(), options, facts, 0)
+  entry.takenBack(7)
+  await expect(entry.done).rejects.toBeInstanceOf(TakenBack)
+  expect(claims).toEqual([7])
+})
+
 const claim: Claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
 
 const yours: ClaimAnswer = {
@@ -316,7 +407,7 @@ const yours: ClaimAnswer = {
  * Returns the hand-overs (jobs that a server has given to workers), with one job. The job's message has the number 1 in
  * its queue. `add` adds this job again.
  */
-function handOver(hasOther = () => false) {
+function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtterances'] = () => {}) {
   let fence = 1
   const claims = {
     claim: () => ({ fence: ++fence, attempts: fence - 1 }),
@@ -326,7 +417,7 @@ function handOver(hasOther = () => false) {
   const clocks = { wall: () => 0, uptime: () => performance.now() }
   const parts = { leaseMs: 3_600_000, secrets: openSecrets(temporaryFolder()), ...clocks, claims }
   const handOvers = new HandOvers(parts, hasOther)
-  const options = { signal: new AbortController().signal, onSeconds() {} }
+  const options = { signal: new AbortController().signal, onSeconds() {}, onUtterances }
   const add = (facts: Omit<Facts, 'jobId'>) => {
     const entry = new HandOver(plainInput(), options, { jobId: 'job', ...facts }, performance.now())
     entry.place = { pool: 'pool', sequence: 1 }
@@ -334,6 +425,36 @@ function handOver(hasOther = () => false) {
     return entry
   }
   return { handOvers, add, entry: add({ worker: null, fence, attempts: 0 }) }
+}
+
+/**
+ * Starts the assignment of a worker and waits until its engine works. `server` collects the results and the utterances
+ * that the worker sends. `said` collects its answers to JetStream.
+ */
+async function working() {
+  using media = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('sound') })
+  const server = { results: [] as object[], heard: [] as Utterance[] }
+  const said: string[] = []
+  const folder = temporaryFolder()
+  const engine = steeredEngine()
+  const parts = {
+    reportBytesMax: 1000,
+    addressOf: () => media.url.href,
+    async ask(kind: string, request: object): Promise<ClaimAnswer | BeatAnswer> {
+      if (kind === 'claim') return yours
+      server.heard.push(...(request as Beat).utterances)
+      return { kind: 'continue', heard: server.heard.length }
+    },
+    async deliver(message: object): Promise<ResultAnswer> {
+      server.results.push(message)
+      return { kind: 'stored' }
+    },
+  }
+  const say = (word: string) => () => void said.push(word)
+  const answers = { remove: say('remove'), giveBack: say('giveBack') }
+  const assignment = assign(parts, limits.workerHelloMs, answers, folder, engine)
+  await engine.given(1)
+  return { server, engine, folder, said, assignment }
 }
 
 /**
@@ -356,6 +477,7 @@ function unwritable(): string {
 /** Returns a job assignment of a worker. The functions of `server` replace the server. */
 function assign(
   server: {
+    reportBytesMax?: number
     ask: (kind: string, request: object, timeoutMs: number) => Promise<ClaimAnswer | BeatAnswer>
     connected?: () => Promise<void>
     addressOf?: () => string
@@ -364,11 +486,12 @@ function assign(
   leaseMs: number,
   answers: Partial<Pick<Delivery, 'keep' | 'giveBack' | 'remove'>>,
   folder = temporaryFolder(),
+  engine: Engine = steeredEngine(),
 ): Assignment {
   const delivery = { jobId: 'job', sequence: 1, count: 1, remove() {}, keep() {}, giveBack() {}, ...answers }
   return new Assignment(delivery, claim, {
     server: server as unknown as Server,
-    engine: steeredEngine(),
+    engine,
     session: 'x',
     folder,
     leaseMs,
