@@ -30,7 +30,6 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
         durationMsMax,
       })
       const next = await child.next()
-      await child.return(undefined)
       const inspection = next.done ? readInspection(next.value) : null
       if (!inspection) {
         log.warn('media child failed', { operation: 'inspect', cause: 'an invalid result' })
