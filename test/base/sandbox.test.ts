@@ -72,6 +72,7 @@ function attemptsIn(folder: string, port: number) {
       run: ['open/true', 'closed/true'].map(runs),
       write: ['written/new', 'one/written', 'open/new'].map(name => works(() => fs.writeFileSync(at(name), 'x'))),
       cut: ['written/a', 'open/a'].map(name => works(() => fs.truncateSync(at(name), 1))),
+      moved: works(() => fs.renameSync(at('written/new'), at('written/folder/new'))),
       link: ['written/link', 'open/link'].map(name => works(() => fs.symlinkSync('a', at(name)))),
     }))`
   return JSON.parse(`${Bun.spawnSync([process.execPath, '-e', script]).stdout}`)
@@ -79,7 +80,7 @@ function attemptsIn(folder: string, port: number) {
 
 test.skipIf(!isLinux)('a restricted process can use only the named paths, and no network', () => {
   const folder = temporaryFolder()
-  for (const name of ['open', 'closed', 'written', 'one']) mkdirSync(join(folder, name))
+  for (const name of ['open', 'closed', 'written', 'one', 'written/folder']) mkdirSync(join(folder, name))
   for (const name of ['open/a', 'closed/a', 'written/a', 'one/read', 'one/written'])
     writeFileSync(join(folder, name), 'bytes')
   for (const name of ['open', 'closed']) copyFileSync('/bin/true', join(folder, name, 'true'))
@@ -97,6 +98,7 @@ test.skipIf(!isLinux)('a restricted process can use only the named paths, and no
     run: [true, false],
     write: [true, true, false],
     cut: [true, mayCut],
+    moved: landlockVersion() >= 2,
     link: [true, false],
   })
 })

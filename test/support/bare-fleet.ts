@@ -39,9 +39,8 @@ export async function connect(nats: string, cluster: string) {
 }
 
 /**
- * Opens a fleet with a job lease of one hour and a clock that only `later` advances. `passGerman` passes a job with the
- * id `job` and the language German to the fleet. If `worker` is given, this worker holds the job. `queued` lists the
- * subjects of the queued messages.
+ * Opens a fleet with a job lease of one hour and a clock that only `later` advances. `passGerman` passes a job in German
+ * to the fleet. If `worker` is given, this worker holds the job. `queued` lists the subjects of the queued messages.
  */
 export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {
   let now = 0
@@ -59,9 +58,9 @@ export async function openFleet(nats: string, cluster: string, claims: Partial<C
   const later = (ms: number) => {
     now += ms
   }
-  const passGerman = (worker: string | null = null) => {
+  const passGerman = (worker: string | null = null, jobId = 'job') => {
     const claimed = Number(worker !== null)
-    const handOver = { jobId: 'job', worker, fence: claimed, attempts: claimed }
+    const handOver = { jobId, worker, fence: claimed, attempts: claimed }
     const options = { signal: new AbortController().signal, handOver, onSeconds() {} }
     return fleet.transcribe(plainInput({ language: 'de' }), options)
   }

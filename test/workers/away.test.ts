@@ -215,6 +215,20 @@ natsTest(
   },
 )
 
+// A worker sends no other message about its job while it sends a large result by HTTP.
+natsTest('a worker keeps its job by its messages hello alone', async () => {
+  const { fleet, later, hello, passGerman } = await openFleet(nats.url, 'kept')
+  passGerman('gpu-1/x')
+  const waitingAfterHello = async (fence: number) => {
+    later(0.6 * hour)
+    await hello(['de'], { jobs: [{ job: 'job', fence }] })
+    return fleet.waitingJobs().length
+  }
+  const counts = []
+  for (const fence of [1, 1, 2, 2]) counts.push(await waitingAfterHello(fence))
+  expect(counts).toEqual([0, 0, 0, 1])
+})
+
 natsTest('the log distinguishes a worker that stopped from a worker that is silent', async () => {
   const { fleet, later, hello } = await openFleet(nats.url, 'logged')
   await hello(both, {}, 'gpu-1')

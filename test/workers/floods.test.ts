@@ -4,7 +4,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { log } from '../../src/base/log.ts'
 import { limits } from '../../src/limits.ts'
 import type { HelloAnswer } from '../../src/workers/answers.ts'
-import { bytesOf, type Hello, readRequest } from '../../src/workers/requests.ts'
+import { bytesOf, type Hello, protocol, readRequest } from '../../src/workers/requests.ts'
 import { Roster } from '../../src/workers/roster.ts'
 import { streamOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
@@ -42,6 +42,13 @@ test('the server refuses a new worker if the maximum number of workers with its 
   expect(hello('late')).toMatchObject({ before: null })
   expect(hello(present[0] ?? '')).toBeNull()
   expect(roster.all()).toHaveLength(limits.workersOfNameMax + 1)
+})
+
+test('a worker that the server refuses because of its protocol gets no jobs, and no job waits for it', () => {
+  const clocks = { uptime: () => 0, wall: () => 0 }
+  const roster = new Roster(60_000, clocks, [])
+  roster.note('gpu-1', { ...helloOf(['en']), protocol: protocol + 1 })
+  expect([roster.all().length, roster.pools(), roster.remembered()]).toEqual([1, [], []])
 })
 
 natsTest('the stream takes a limited number of messages', async () => {
