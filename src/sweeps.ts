@@ -17,6 +17,9 @@ import { purgeExpiredUploads, removeUnusedBytes } from './uploads/expired-upload
 
 type Sweeps = Record<string, (service: Service) => void>
 
+/** The messages of the last errors of the sweeps that fail. While an error repeats, it is not logged again. */
+type Failing = Map<string, unknown>
+
 const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   /** The sweeps (periodic tasks) that run at the interval of the setting STENO_SWEEP_EVERY. */
   sweepEvery: {
@@ -74,16 +77,20 @@ export type Sweeper = {
 
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
+  const failing: Failing = new Map()
   // A plain timer starts the sweeps (periodic tasks) in `sweepEvery`, because STENO_SWEEP_EVERY may be shorter than a
   // second. The library croner supports only whole seconds.
-  const timer = setInterval(() => run(service, sweeps.sweepEvery), service.config.sweepEveryMs).unref()
+  const timer = setInterval(
+    () => run(service, sweeps.sweepEvery, failing),
+    service.config.sweepEveryMs,
+  ).unref()
   const crons = [
-    new Cron('* * * * *', options, () => run(service, sweeps.minute)),
-    new Cron('0 * * * *', options, () => run(service, sweeps.hour)),
+    new Cron('* * * * *', options, () => run(service, sweeps.minute, failing)),
+    new Cron('0 * * * *', options, () => run(service, sweeps.hour, failing)),
   ]
   return {
     run: () => {
-      for (const due of Object.values(sweeps)) run(service, due)
+      for (const due of Object.values(sweeps)) run(service, due, failing)
     },
     stop() {
       clearInterval(timer)
@@ -92,12 +99,15 @@ export function startSweeps(service: Service): Sweeper {
   }
 }
 
-function run(service: Service, due: Sweeps): void {
+function run(service: Service, due: Sweeps, failing: Failing): void {
   for (const [name, sweep] of Object.entries(due)) {
     try {
       sweep(service)
+      failing.delete(name)
     } catch (error) {
-      log.error('sweep failed', { sweep: name, ...errorFields(error) })
+      const fields = errorFields(error)
+      if (failing.get(name) !== fields.error) log.error('sweep failed', { sweep: name, ...fields })
+      failing.set(name, fields.error)
       // If the database is locked, most later sweeps of the same interval would fail too. They do not run this time.
       if (refusalOf(error) === 'busy') return
     }

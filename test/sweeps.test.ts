@@ -1,4 +1,5 @@
 import { afterEach, expect, spyOn, test } from 'bun:test'
+import { log } from '../src/base/log.ts'
 import { readConfig } from '../src/config.ts'
 import { type Running, startService } from '../src/service.ts'
 import { steeredEngine } from './support/engine.ts'
@@ -47,4 +48,22 @@ test('a sweep that fails does not stop the other sweeps', async () => {
   }
   sweeper.run()
   expect(pumped).toBe(true)
+})
+
+test('an error of a sweep is logged once while it repeats, and again after a success', async () => {
+  const { service, sweeper } = await start('1d')
+  using logged = spyOn(log, 'error').mockImplementation(() => {})
+  let broken = true
+  service.runner.failStuckJobs = () => {
+    if (broken) throw new Error('disk full')
+  }
+  sweeper.run()
+  sweeper.run()
+  expect(logged).toHaveBeenCalledTimes(1)
+
+  broken = false
+  sweeper.run()
+  broken = true
+  sweeper.run()
+  expect(logged).toHaveBeenCalledTimes(2)
 })
