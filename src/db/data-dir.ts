@@ -16,6 +16,7 @@ import { isDraft, removeOldDrafts } from '../base/draft-names.ts'
 import { lockFile } from '../base/file-lock.ts'
 import { reasonOf } from '../base/reason.ts'
 import { secretPath } from '../base/seal.ts'
+import { shellWord } from '../base/shell-word.ts'
 import { databaseFiles, databasePath } from './db.ts'
 
 /**
@@ -68,6 +69,27 @@ function tryAccess(path: string, mode: number): void {
     const refusal = refusals[(error as NodeJS.ErrnoException).code ?? '']
     if (refusal !== undefined) throw new Error(refusal(path))
   }
+}
+
+/**
+ * Throws if a file or folder in the data folder does not belong to the owner of the data folder, so that the service
+ * cannot use it. Root finds this in no other way, because root may use every file. Models may belong to any user.
+ */
+export function requireOneOwner(dataDir: string): void {
+  const { uid } = statSync(dataDir)
+  if (uid === 0) return
+  const foreign = readdirSync(dataDir)
+    .filter(name => ownNames.test(name) && !/^(models|lost\+found)$/.test(name))
+    .map(name => join(dataDir, name))
+    .find(path => {
+      const found = lstatSync(path, { throwIfNoEntry: false })
+      return found && !found.isSymbolicLink() && found.uid !== uid
+    })
+  if (foreign === undefined) return
+  const folder = shellWord(dataDir)
+  throw new Error(
+    `${foreign} does not belong to the owner of the data folder: run chown -R --reference=${folder} ${folder}`,
+  )
 }
 
 /** Returns true if this user may not enter the folder, or may not enter a folder above it. */

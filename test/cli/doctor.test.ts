@@ -5,12 +5,14 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDir, nativeHome, setNativeHome } from '../../src/base/carried.ts'
+import { secretPath } from '../../src/base/seal.ts'
 import { doctorClip, wordErrorRate } from '../../src/cli/doctor/clip.ts'
 import { hostChecks, probePath } from '../../src/cli/doctor/host.ts'
 import { checks, findingOf, linesOf } from '../../src/cli/doctor.ts'
@@ -24,7 +26,7 @@ import { packageOf } from '../support/cuda-package.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
-import { byRoot, otherUser } from '../support/other-owner.ts'
+import { byRoot, foreignFolder, otherUser } from '../support/other-owner.ts'
 import { steno } from '../support/program.ts'
 import { projectRoot } from '../support/source.ts'
 
@@ -155,6 +157,18 @@ test('a data folder that a server would refuse stays as it is', async () => {
     await expect(of(check)).rejects.toThrow('not tried, because the data folder cannot be used')
   expect(linesOf(findingOf('clock', (await of('clock'))!))[0]).toMatch(/^(good|note) .* time service/)
   expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['media', 'media/kept'])
+})
+
+byRoot('a data folder with a file that the user of the service cannot use is named', async () => {
+  const host = { config: readConfig({}), dataDir: foreignFolder() }
+  mkdirSync(join(host.dataDir, 'models'))
+  symlinkSync(folder, join(host.dataDir, 'media'))
+  expect(await hostChecks['data folder']?.(host)).toBe(host.dataDir)
+  const key = secretPath(host.dataDir)
+  await Bun.write(key, 'x')
+  await expect(hostChecks['data folder']?.(host)).rejects.toThrow(
+    `${key} does not belong to the owner of the data folder: run chown -R --reference=${host.dataDir} ${host.dataDir}`,
+  )
 })
 
 byRoot(

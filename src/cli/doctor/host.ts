@@ -12,7 +12,7 @@ import { secretPath } from '../../base/seal.ts'
 import { isClockSynchronised } from '../../base/system-call.ts'
 import { formatSize } from '../../base/units.ts'
 import { type Config, listeningUrl } from '../../config.ts'
-import { hasDatabase, makeDataDir, requireAccess } from '../../db/data-dir.ts'
+import { hasDatabase, makeDataDir, requireAccess, requireOneOwner } from '../../db/data-dir.ts'
 import { databasePath } from '../../db/db.ts'
 import { openBeside } from '../../db/open-beside.ts'
 import { limits } from '../../limits.ts'
@@ -46,6 +46,7 @@ export const hostChecks: Record<string, Check> = {
       requireAccess(dataDir)
       if (existsSync(dataDir)) {
         makeDataDir(dataDir)
+        requireOneOwner(dataDir)
         await tryWrite(probePath(dataDir))
         return dataDir
       }
