@@ -22,6 +22,11 @@ const mayBoot =
 /** The timeout of the container with systemd, in milliseconds. The whole test takes half a minute. */
 const boxMs = 240_000
 
+/** Returns the first block of commands in docs/admin.md that begins with `start`. */
+function findBlock(start: string): string {
+  return blocksOf(readDocument('docs/admin.md')).find(block => block.startsWith(start)) ?? ''
+}
+
 /** The shell commands that run in the container with systemd. Most lines of `expected` come from an `echo` here. */
 const steps = `
   trap 'echo "failed: $BASH_COMMAND" >&2' ERR
@@ -33,6 +38,7 @@ const steps = `
   until key=$(journalctl -u steno -o cat | grep -o 'sk_live_[^ ]*'); do sleep 0.1; done
   api() { curl -sSf "localhost:8080/v1/$1" -H "Authorization: Bearer $key" -H 'Content-Type: application/json' "\${@:2}"; }
   state() { systemctl show steno -p "$1" --value; }
+  readers() { ${findBlock('journalctl').replace('ID', () => `'"$id"'`)}; }
   upload=$(api upload -d '{"filename": "talk.flac"}')
   curl -sSf -X PUT "$(jq -r .upload_url <<<"$upload")" -H 'Content-Type: audio/flac' --data-binary @/box/talk.flac >/dev/null
   id=$(api transcribe -d "{\\"upload_id\\": $(jq .upload_id <<<"$upload")}" | jq -r .id)
@@ -42,6 +48,7 @@ const steps = `
   echo "not of steno: $(find /var/lib/steno ! -user steno)"
   echo "verified: $(systemd-analyze verify /etc/systemd/system/steno.service 2>&1)"
   echo "doctor: $(steno doctor | grep -c '^BAD' || true) bad"
+  echo "read: $(readers | jq -s '.[0].status')"
 
   # Nothing is transcribed from here on. The folder contains no model, so that the next starts load none. From the next
   # start on, systemd restarts the service after two seconds without an answer.
@@ -76,6 +83,7 @@ user: steno and steno 600
 not of steno: 
 verified: 
 doctor: 0 bad
+read: 200
 killed: 1 restart, If it is cloudy this evening, we will stay at home.
 stopped answering: 2 restarts
 stopped: success, code 0
@@ -90,9 +98,7 @@ test.skipIf(!mayBoot)(
     const folder = temporaryFolderOnDisk()
     placeProgram(join(folder, 'steno'))
     copyFileSync(join(root, 'test/fixtures/speech/doctor.flac'), join(folder, 'talk.flac'))
-    const [second, removal] = ['sed ', 'systemctl disable'].map(start =>
-      blocksOf(readDocument('docs/admin.md')).find(block => block.startsWith(start)),
-    )
+    const [second, removal] = ['sed ', 'systemctl disable'].map(findBlock)
     const another =
       'echo "second: $(STENO_ENV_FILE=/etc/steno-two.env steno health), $(systemctl show steno-two -p Environment --value)"; systemctl stop steno-two'
     const after =
