@@ -220,7 +220,11 @@ export class WebhookSender {
       )
       onOutcome(outcome.kind)
       const write = outcome.kind === 'delivered' ? log.info : log.warn
-      write('webhook', { job_id: jobId, webhook_event: event, outcome: outcome.kind })
+      const { kind, ...details } = outcome
+      const host = URL.parse(webhookUrl)?.host
+      const about = { job_id: jobId, account_id: accountId, webhook_event: event }
+      // The rest of the address is private to the account, and may contain a secret.
+      write('webhook', { ...about, host, outcome: kind, ...details })
       return outcome
     } catch (error) {
       if (!signal.aborted) log.error('webhook failed', { job_id: jobId, ...errorFields(error) })

@@ -1,9 +1,10 @@
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createKey, revokeKey } from '../../src/accounts/key.ts'
+import { log } from '../../src/base/log.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
@@ -139,7 +140,8 @@ test('a receiver that never answers delays no job, and its events stay in order'
   expect(receiver.events()).toEqual(['transcription.processing', 'transcription.completed'])
 })
 
-test('an event that is refused is dropped, and nothing else changes', async () => {
+test('an event that is refused is logged with its receiver and dropped, and nothing else changes', async () => {
+  using warned = spyOn(log, 'warn')
   const service = await startTestService(home)
   const receiver = startReceiver(() => new Response('no', { status: 500 }))
   const ana = service.account('ana')
@@ -148,6 +150,14 @@ test('an event that is refused is dropped, and nothing else changes', async () =
   await receiver.got(2)
   expect(await ana.job(id)).toMatchObject({ status: 'completed' })
   expect(receiver.events()).toEqual(['transcription.processing', 'transcription.completed'])
+  expect(warned.mock.calls.find(([event]) => event === 'webhook')?.[1]).toEqual({
+    job_id: id,
+    account_id: ana.id,
+    webhook_event: 'transcription.processing',
+    host: new URL(receiver.url).host,
+    outcome: 'refused',
+    status: 500,
+  })
 })
 
 test('events that were not sent before a stop are sent at the next start, and none is sent twice', async () => {
