@@ -35,6 +35,7 @@ const notRun: [string, string, string][] = [
   ['docs/admin.md', 'STENO_MODELS_DIR=./models steno models pull', 'the model hub is outside'],
   ['docs/admin.md', 'sed ', 'test/program/systemd.test.ts starts the second service with it'],
   ['docs/admin.md', 'docker compose', 'needs Docker and a GPU'],
+  ['docs/admin.md', 'systemctl stop', 'test/program/systemd.test.ts moves the data folder with it'],
   ['docs/admin.md', 'systemctl disable', 'test/program/systemd.test.ts removes the service with it'],
   ['docs/diarization.md', 'steno models pull', 'the model hub is outside'],
   ['docs/engines.md', 'steno models pull', 'the model hub is outside'],

@@ -39,8 +39,11 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
     chmodSync(dataDir, 0o700)
     removeOldDrafts(dataDir)
   } catch (error) {
-    const reason = reasonOf(error)
-    throw new Error(`the data folder cannot be used: ${reason}; STENO_DATA_DIR names another`)
+    const advice =
+      Object(error).code === 'EROFS'
+        ? 'STENO_DATA_DIR names another, and steno install then allows the service to write there'
+        : 'STENO_DATA_DIR names another'
+    throw new Error(`the data folder cannot be used: ${reasonOf(error)}; ${advice}`)
   }
 }
 

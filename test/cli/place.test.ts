@@ -71,6 +71,8 @@ test.skipIf(!mayMount)(
     const refusal = `steno: ${data}/steno.db is on a read-only file system: make it writable, or copy steno.db, each steno.db-* and secret.key into another folder, and name this folder with --data-dir\n`
     expect(run('accounts', 'list')).toEqual([1, refusal])
     expect(run('backup', join(folder, 'backup.db'))).toEqual([1, refusal])
+    const serveRefusal = `steno: the data folder cannot be used: EROFS: read-only file system, chmod '${data}'; STENO_DATA_DIR names another, and steno install then allows the service to write there\n`
+    expect(run('serve')).toEqual([1, serveRefusal])
     const pullRefusal = `steno: the folder of models ${data}/models cannot be written: the file system is read-only; STENO_MODELS_DIR names another\n`
     expect(run('models', 'pull', 'tiny')).toEqual([1, pullRefusal])
     mkdirSync(join(data, 'models'))

@@ -75,8 +75,8 @@ const steps = `
 `
 
 /**
- * The expected output of the whole script. The last two lines come from the commands after `steps`, which start a
- * second service and remove the first one.
+ * The expected output of the whole script. The last four lines come from the commands after `steps`, which start a
+ * second service, and then move and remove the first one.
  */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600
@@ -89,6 +89,8 @@ stopped answering: 2 restarts
 stopped: success, code 0
 upgraded: active, If it is cloudy this evening, we will stay at home.
 second: ok, STENO_DATA_DIR=/var/lib/steno-two
+steno runs; journalctl -u steno shows its address and, the first time, its API key
+moved: If it is cloudy this evening, we will stay at home.
 removed: inactive, 2 files gone
 `
 
@@ -98,12 +100,17 @@ test.skipIf(!mayBoot)(
     const folder = temporaryFolderOnDisk()
     placeProgram(join(folder, 'steno'))
     copyFileSync(join(root, 'test/fixtures/speech/doctor.flac'), join(folder, 'talk.flac'))
-    const [second, removal] = ['sed ', 'systemctl disable'].map(findBlock)
+    const [second, move, removal] = ['sed ', 'systemctl stop', 'systemctl disable'].map(findBlock)
     const another =
       'echo "second: $(STENO_ENV_FILE=/etc/steno-two.env steno health), $(systemctl show steno-two -p Environment --value)"; systemctl stop steno-two'
+    const unmoved = 'sed -i s,^STENO_MODEL=.*,STENO_MODEL=/srv, /etc/steno.env'
+    const moved = 'echo "moved: $(api "transcribe/$id?format=text")"'
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
-    writeFileSync(join(folder, 'script'), [steps, second, another, removal, after].join('\n'))
+    writeFileSync(
+      join(folder, 'script'),
+      [steps, second, another, unmoved, move, moved, removal, after].join('\n'),
+    )
     // With `setpriv`, the kernel also ends the container if this test process is killed.
     const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
     const { stderr, exitedDueToTimeout } = Bun.spawnSync(command, { timeout: boxMs })
