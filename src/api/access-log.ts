@@ -1,6 +1,7 @@
 // The access log, with one line for each request. The line names the caller if the credential was accepted: an operator
 // can see who read a transcript. Successful health checks and metrics requests are not logged.
 
+import { isId } from '../base/id.ts'
 import { log } from '../base/log.ts'
 import type { RequestState } from './gate/request-state.ts'
 
@@ -14,11 +15,13 @@ export function logAccess(
 ): void {
   if (unlogged.has(route) && status < 400) return
   const write = status >= 500 ? log.warn : log.info
+  // The id of a delivery begins with that of its job. Any other text is left out: it may be long, or a misplaced key.
+  const [shownId = ''] = id?.split('.') ?? []
   write('request', {
     request_id: requestId,
     method,
     route,
-    ...(id === undefined ? {} : { id }),
+    ...(isId(shownId) ? { id: shownId } : {}),
     status,
     ms: Math.round(ms),
     ip,

@@ -91,6 +91,7 @@ test('the log of a job contains no key, password, signed address or transcript',
   const { id } = (await ana.post('/v1/transcribe', { upload_id: body.upload_id })).body
   service.engine.finish(await service.engine.given(1), 'quite unmistakable words')
   await ana.until(id, 'completed')
+  await service.fetch(`/v1/transcribe/${ana.key}`)
   await service.fetch(`/v1/balance?key=${ana.key}`, { headers: { Authorization: 'sk_live_wrong' } })
   await service.fetch('/v1/accounts', {
     method: 'POST',
