@@ -5,6 +5,7 @@
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { draftPath } from '../base/draft-names.ts'
+import { reasonOf } from '../base/reason.ts'
 import { placeFile } from '../base/whole-file.ts'
 
 export type Content = {
@@ -57,7 +58,10 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 async function writeDraft(path: string, text: string, move: (draft: string) => unknown): Promise<void> {
   const draft = draftPath(path)
   try {
-    await writeFile(draft, text, { mode: 0o600 })
+    await writeFile(draft, text, { mode: 0o600 }).catch(error => {
+      // The message of a full disk names no path.
+      throw new Error(`${path} cannot be written: ${reasonOf(error)}`)
+    })
     await move(draft)
   } finally {
     await rm(draft, { force: true })

@@ -155,17 +155,20 @@ test('a lease file that is not complete counts as held, and old lease files are 
   expect(readdirSync(folder).toSorted()).toEqual(['lease-00000005', 'lease-00000006'])
 })
 
-test('a lease that a full disk has no room for leaves no file, and the last holder stays known', async () => {
+test('a lease that a full disk has no room for is named and leaves no file, and the last holder stays known', async () => {
   await takenBy('first')
   const modules = ['lease', 'lease-file'].map(name => join(import.meta.dir, `../../src/db/${name}.ts`))
   const script = `
     const [{ openLease }, { pathOf, replaceFile }] = await Promise.all(
       ${JSON.stringify(modules)}.map(module => import(module)))
     const folder = ${JSON.stringify(folder)}
-    const failure = async attempt => console.log(await attempt.catch(error => error.code))
+    const failure = async attempt => console.log(await attempt.catch(error => error.message))
     await failure(openLease({ folder, holder: 'first', afterMs: ${afterMs}, monotonic: () => 0 })())
     await failure(replaceFile(pathOf(folder, 1), 'a renewal'))`
-  expect(await runOnFullDisk(0, script)).toBe('EFBIG\nEFBIG\n')
+  const failures = ['lease-00000002', 'lease-00000001'].map(
+    name => `${join(folder, name)} cannot be written: EFBIG: file too large, write\n`,
+  )
+  expect(await runOnFullDisk(0, script)).toBe(failures.join(''))
   expect(readdirSync(folder)).toEqual(['lease-00000001'])
   expect((await takenBy('first')).last).toEqual({ generation: 1, holder: 'first' })
 })
