@@ -1,21 +1,26 @@
 // Removes media files that are not needed, such as those that a killed process has left.
 
 import { lstatSync, readdirSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { isDraft } from '../base/draft-names.ts'
 import { isId } from '../base/id.ts'
 import { tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
+import { uploadPath } from '../uploads/disk.ts'
+import { purgeUpload } from '../uploads/upload.ts'
 
 /**
  * Removes the files that are not needed from the folders `uploads` and `media`: drafts, incomplete downloads, and files
  * without a job or upload. A draft is a file that is still being written. Returns the number of removed files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
-  const uploads = listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id))
-  for (const path of uploads) purgeEnrolment(db, basename(path))
-  const leftovers = [...uploads, ...listUnknown(join(dataDir, 'media'), id => isDownloadNeeded(db, id))]
-  return leftovers.filter(tryRemove).length
+  const leftovers = [
+    ...listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id)),
+    ...listUnknown(join(dataDir, 'media'), id => isDownloadNeeded(db, id)),
+  ]
+  const removed = leftovers.filter(tryRemove).length
+  purgeEnrolments(db, dataDir)
+  return removed
 }
 
 /**
@@ -45,13 +50,13 @@ function isUploadNeeded(db: Db, id: string): boolean {
   return db.find(upload, { id }) !== null
 }
 
-/** Deletes an upload from the database if it was used, but not by a job. */
-function purgeEnrolment(db: Db, id: string): void {
-  db.run(
-    `delete from uploads where id = $id and used_at is not null
-     and not exists (select 1 from jobs where upload_id = uploads.id)`,
-    { id },
+/** Deletes the uploads that were used, but not by a job, unless their file cannot be removed. */
+function purgeEnrolments(db: Db, dataDir: string): void {
+  const enrolments = db.list<{ id: string }>(
+    `select uploads.id from uploads left join jobs on upload_id = uploads.id
+     where used_at is not null and jobs.id is null`,
   )
+  for (const { id } of enrolments) if (tryRemove(uploadPath(dataDir, id))) purgeUpload(db, id)
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { enrolVoice } from '../../src/accounts/voice.ts'
 import { databasePath } from '../../src/db/db.ts'
@@ -179,8 +179,10 @@ steered('the upload of an enrolment is removed although the database is locked',
 
 steered('the upload of an enrolment that a killed process left is removed at the next start', async () => {
   const { service, ana } = await start()
-  takeUpload(service.db, ana.id, await ana.upload())
-  expect(uploadsOf(service)).toHaveLength(1)
+  const [whole, fileRemoved] = [await ana.upload(), await ana.upload()]
+  for (const id of [whole, fileRemoved]) takeUpload(service.db, ana.id, id)
+  rmSync(join(service.dataDir, 'uploads', fileRemoved))
+  expect(uploadsOf(service)).toEqual([whole])
   await service.stop()
   const again = await startTestService({ dataDir: service.dataDir })
   expect(uploadsOf(again)).toEqual([])
