@@ -65,9 +65,9 @@ export class UploadStore {
   /**
    * Deletes an upload that no job has used, and its file. Removes the file first, because the database may be locked.
    */
-  discard(id: string): void {
+  async discard(id: string): Promise<void> {
     rmSync(uploadPath(this.#config.dataDir, id), { force: true })
-    purgeUpload(this.#db, id)
+    await whenUnlocked(this.#db, () => purgeUpload(this.#db, id))
   }
 
   /** Returns the ids of the uploads whose bytes are arriving. */

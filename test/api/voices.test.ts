@@ -1,7 +1,7 @@
 // Tests the routes of enrolled voices, with voice prints that no model made.
 
 import { Database } from 'bun:sqlite'
-import { expect } from 'bun:test'
+import { expect, spyOn } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { enrolVoice } from '../../src/accounts/voice.ts'
@@ -167,14 +167,22 @@ steered('a voice is not enrolled if its account is erased while the print is mad
   expect((await ana.get('/v1/voices')).status).toBe(401)
 })
 
-steered('the upload of an enrolment is removed although the database is locked', async () => {
+steered('an enrolment removes its file at once, and waits while the database is locked', async () => {
   const { service, enrol } = await start({}, async () => {
     lock.run('begin immediate')
     return print
   })
   using lock = new Database(databasePath(service.dataDir))
-  expect((await enrol('Zoë')).status).toBe(503)
-  expect(uploadsOf(service)).toEqual([])
+  const { tx } = service.db
+  const filesAtTry: string[][] = []
+  const unlockAtSecondTry = <T>(work: () => T): T => {
+    if (lock.inTransaction && filesAtTry.push(uploadsOf(service)) === 2) lock.run('rollback')
+    return tx(work)
+  }
+  using _ = spyOn(service.db, 'tx').mockImplementation(unlockAtSecondTry)
+  expect((await enrol('Zoë')).status).toBe(200)
+  expect(filesAtTry).toEqual([[], []])
+  expect(service.db.list('select id from uploads')).toEqual([])
 })
 
 steered('the upload of an enrolment that a killed process left is removed at the next start', async () => {

@@ -77,7 +77,7 @@ test('a PUT during which a job starts to use the upload does not replace the fil
   await expect(store.put(id, new ReadableStream(), 0)).rejects.toMatchObject({ code: 'CONFLICT' })
   const gone = newUpload()
   await store.put(gone.id, bodyOf(['gone']), 0)
-  store.discard(gone.id)
+  await store.discard(gone.id)
   expect(files()).toEqual([id])
   await expect(store.put(gone.id, new ReadableStream(), 0)).rejects.toMatchObject({ code: 'FORBIDDEN' })
 })

@@ -39,7 +39,7 @@ export async function answer(service: Service, call: Call): Promise<Response> {
       if (task === 'translate') requireTranslation(service)
       const facts = { filename: form.filename, contentType: 'application/octet-stream' }
       const { id } = await form.file.keep(caller.accountId, facts)
-      const submitted = submit(service, caller, { uploadId: id, wanted, task })
+      const submitted = await submit(service, caller, { uploadId: id, wanted, task })
       return { job: startAwaited(service, submitted, request.signal), wanted }
     })
     job.ended.then(resumeTimeout)
@@ -53,11 +53,11 @@ export async function answer(service: Service, call: Call): Promise<Response> {
 }
 
 /** Submits a job for a form that has arrived completely. Removes the uploaded file if the job is refused. */
-function submit(
+async function submit(
   service: Service,
   caller: Caller,
   { uploadId, wanted, task }: { uploadId: string; wanted: Wanted; task: Task },
-): Job {
+): Promise<Job> {
   const { language, prompt, vocabulary, format } = wanted
   const submission = {
     upload_id: uploadId,
@@ -72,7 +72,7 @@ function submit(
   try {
     return submitJob(service.db, caller, submission, service.config)
   } catch (error) {
-    service.uploads.discard(uploadId)
+    await service.uploads.discard(uploadId)
     throw error
   }
 }
