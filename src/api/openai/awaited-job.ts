@@ -33,18 +33,21 @@ export function startAwaited({ db, live: jobs, runner }: Service, job: Job, sign
   const inspected = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   let listener = () => {}
-  const { live, leave } = jobs.follow(job, () => {
+  const { live, leave } = jobs.follow(job, look)
+
+  const isStopped = () => jobs.isClosed && !isTerminal(live.job.state)
+
+  function look(): void {
     const { state } = live.job
     listener()
     if (state !== 'created' && state !== 'downloading') inspected.resolve()
-    if (isTerminal(state)) return ended.resolve()
-    if (!jobs.isClosed) return
-    abandon()
-    inspected.resolve()
-    ended.resolve()
-  })
-
-  const isStopped = () => jobs.isClosed && !isTerminal(live.job.state)
+    if (isTerminal(state)) ended.resolve()
+    else if (jobs.isClosed) {
+      abandon()
+      inspected.resolve()
+      ended.resolve()
+    }
+  }
 
   function abandon(): void {
     if (!isTerminal(live.job.state)) cancel(runner, job)
@@ -57,6 +60,8 @@ export function startAwaited({ db, live: jobs, runner }: Service, job: Job, sign
   })
   runner.start(job)
   if (signal.aborted) abandon()
+  // If the server began to stop before this call, `jobs` does not call `look` any more.
+  if (jobs.isClosed) look()
   return {
     live,
     inspected: inspected.promise,

@@ -207,6 +207,17 @@ steered('a server that stops cancels the job, and asks the caller to send the re
   expect(options.signal.aborted).toBe(true)
 })
 
+steered('the job of a form that arrives while the server stops is cancelled too', async () => {
+  const { service, ana } = await startOpenAi()
+  const form = new FormData()
+  form.append('file', new Blob([speech(60)]), 'a.mp3')
+  form.append('model', 'whisper-1')
+  service.live.close()
+  expect((await post(service, ana.key, form)).status).toBe(503)
+  const { items } = (await ana.get('/v1/transcriptions')).body
+  expect(items).toMatchObject([{ status: 'failed', error: { code: 'CANCELLED' } }])
+})
+
 test('granularities without verbose_json are ignored for models that have no times at OpenAI', () => {
   const fields = new Fields()
   fields.add('model', 'gpt-4o-transcribe')
