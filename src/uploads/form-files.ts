@@ -1,6 +1,6 @@
 // Receives files that arrive as a part of a multipart form.
 
-import { renameSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { newId } from '../base/id.ts'
 import { Draft } from '../base/whole-file.ts'
@@ -91,6 +91,10 @@ export class FormFiles {
       renameSync(draft.path, path)
       completeUpload(this.#db, id, received)
       return created
+    }).catch(error => {
+      // After a rollback, the database does not know this file.
+      rmSync(path, { force: true })
+      throw error
     })
     await syncFolder(dirname(path))
     return { ...upload, fileBytes: received.fileBytes }

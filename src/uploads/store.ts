@@ -35,7 +35,7 @@ export class UploadStore {
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir, uploadTtlMs } = this.#config
-    const { accountId, expiresAt } = requireUnused(this.#db, id)
+    const { accountId, expiresAt, fileBytes } = requireUnused(this.#db, id)
     if (bytesDeclared > bytesMax) throw this.#tooLarge(id)
     const transfer = this.#transfers.begin(id, { accountId, bytesDeclared })
     try {
@@ -54,6 +54,10 @@ export class UploadStore {
         // A slow PUT may end after the upload has expired. The client still needs time to start its job.
         const keptMs = Math.min(limits.uploadKeptMs, uploadTtlMs)
         if (expiresAt < this.#db.now() + keptMs) renewUpload(this.#db, id, keptMs)
+      }).catch(error => {
+        // After a rollback, the database does not count this file, and no sweep would remove it.
+        if (fileBytes === null) rmSync(path, { force: true })
+        throw error
       })
       await syncFolder(dirname(path))
       return received

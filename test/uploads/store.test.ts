@@ -82,6 +82,17 @@ test('a PUT during which a job starts to use the upload does not replace the fil
   await expect(store.put(gone.id, new ReadableStream(), 0)).rejects.toMatchObject({ code: 'FORBIDDEN' })
 })
 
+test('a file leaves the disk if the database cannot store its size', async () => {
+  const { db, account, store, newUpload, files } = openStore()
+  const held = await store.forms.hold(bodyOf(['form']))
+  db.run("create trigger full before update on uploads begin select raise(abort, 'disk full'); end")
+  await expect(store.put(newUpload().id, bodyOf(['put']), 0)).rejects.toThrow('disk full')
+  expect(files()).toHaveLength(1)
+  const facts = { filename: 'a.wav', contentType: 'audio/wav' }
+  await expect(held.keep(account.id, facts)).rejects.toThrow('disk full')
+  expect(files()).toEqual([])
+})
+
 test('an account has a limited number of concurrent PUTs', async () => {
   const { store, config, newUpload } = openStore()
   config.accountDiskBytes = limits.uploadsInFlightMax
