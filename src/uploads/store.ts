@@ -30,8 +30,9 @@ export class UploadStore {
   }
 
   /**
-   * Stores the body of a PUT as the file of an upload, and replaces the file of an earlier PUT. If this PUT fails, the
-   * earlier file stays. `bytesDeclared` is the Content-Length, which is checked before the body is read.
+   * Stores the body of a PUT as the file of an upload, and replaces the file of an earlier PUT. If this PUT fails before
+   * the replacement, the earlier file stays. `bytesDeclared` is the Content-Length, which is checked before the body is
+   * read.
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir, uploadTtlMs } = this.#config
