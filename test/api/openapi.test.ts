@@ -62,6 +62,19 @@ sourceOnly('the document is valid OpenAPI 3.1, needs no key, and all of its refe
   expect(JSON.stringify(document)).not.toContain('nullable')
 })
 
+sourceOnly('a field with certain values that may be null has the value null, too', async () => {
+  const { TranscribeRequest, Delivery, Transcription } = (await readDocument()).components.schemas
+  const { last_outcome: outcome } = Delivery.properties
+  const { language, channels } = TranscribeRequest.properties
+  for (const { type, anyOf } of [outcome, language, channels])
+    expect([type, anyOf]).toEqual([
+      undefined,
+      [{ type: 'string', enum: expect.arrayContaining([expect.any(String)]) }, { type: 'null' }],
+    ])
+  expect(channels.description).toStartWith('mix, or split')
+  expect(Transcription.properties.channels.enum).toEqual(['mix', 'split'])
+})
+
 sourceOnly('the document has every endpoint with its parameters, bounds and errors', async () => {
   const { paths } = await readDocument()
   const operations = Object.entries(paths as Anything).flatMap(([path, methods]: Anything) =>

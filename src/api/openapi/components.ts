@@ -35,7 +35,7 @@ export function openComponents(): Components {
 
   function plain(schema: JsonSchema, isOpen: boolean): JsonSchema {
     const { $id: _name, noValidate: _unchecked, documented, ...checked } = nullToOpenApi(schema, version)
-    const rest = { ...checked, ...(documented as object | undefined) }
+    const rest = withNullApart({ ...checked, ...(documented as object | undefined) })
     const part = (inner: unknown) => reference(inner as JsonSchema, isOpen)
     // Elysia adds `additionalProperties: false` to the schema of a response at the first request of its route.
     if (isOpen && rest.additionalProperties === false) delete rest.additionalProperties
@@ -48,6 +48,13 @@ export function openComponents(): Components {
   }
 
   return { schemas, reference, openReference: schema => reference(schema, true) }
+}
+
+/** Divides the nullable enum that nullToOpenApi returns, whose values lack null, into an enum and null. */
+function withNullApart(schema: JsonSchema): JsonSchema {
+  const { enum: values, type, ...rest } = schema
+  if (!values || !Array.isArray(type)) return schema
+  return { ...rest, anyOf: [{ type: type[0], enum: values }, { type: 'null' }] }
 }
 
 function mapValues(record: object, change: (value: unknown) => unknown): object {
