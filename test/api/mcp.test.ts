@@ -290,8 +290,10 @@ test('lists come in pages', async () => {
   const cursor = /cursor (\S+)$/.exec(first.text)?.[1]
   expect(first.text.split('\n')).toHaveLength(3)
   const last = await call('list_transcripts', { limit: 2, cursor })
-  expect(last.text).toContain('/0.mp3')
+  expect(last.text).toContain('from http://127.0.0.1:1/0.mp3, 20')
   expect(last.text).not.toContain('cursor')
+  await ana.transcribe()
+  expect((await call('list_transcripts', { limit: 1 })).text).toContain('from talk.mp3, 20')
 })
 
 const wrongCalls: [tool: string, args: object, answer: string][] = [

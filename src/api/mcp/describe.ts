@@ -11,7 +11,7 @@ export function describeJob(job: Static<typeof shapes.listedJob>): string {
     job.error ? `${job.error.code}: ${job.error.message}` : null,
     job.audio_duration_seconds === null ? null : `length ${clock(job.audio_duration_seconds)}`,
     job.language === null ? null : `language ${job.language}`,
-    job.source_url === undefined ? null : `from ${job.source_url}`,
+    `from ${job.filename ?? job.source_url}`,
     job.created_at,
   ]
   return `${job.id} ${facts.filter(fact => fact !== null).join(', ')}`

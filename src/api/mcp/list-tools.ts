@@ -55,7 +55,7 @@ export const searchTranscripts = tool({
 export const listTranscripts = tool({
   title: 'List transcriptions',
   description:
-    'Lists the transcriptions of the account, newest first, with their state, length and language.',
+    'Lists the transcriptions of the account, newest first, with their state, length, language and file.',
   input: Type.Object(
     {
       status: Type.Optional(oneOf(jobStates, { description: `one of ${jobStates.join(', ')}` })),
