@@ -23,7 +23,8 @@ export function contentTypeOf(filename: unknown): string {
   if (!extension) throw new ApiError('INVALID_FILENAME', 'filename has no extension.')
   const known = extension.toLowerCase()
   if (!isExtension(known)) {
-    throw new ApiError('INVALID_MEDIA_FORMAT', `.${extension} is not one of the supported extensions.`)
+    const reason = `.${extension} is not one of the supported extensions; GET /v1 lists them.`
+    throw new ApiError('INVALID_MEDIA_FORMAT', reason)
   }
   return contentTypes[known]
 }

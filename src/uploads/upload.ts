@@ -108,10 +108,15 @@ export function takeUpload(db: Db, accountId: string, id: string): Upload {
     if (upload.usedAt !== null) throw new ApiError('UPLOAD_ALREADY_USED')
     if (upload.expiresAt <= db.now()) throw new ApiError('UPLOAD_EXPIRED')
     if (upload.tooLarge) throw new ApiError('FILE_TOO_LARGE')
-    if (!upload.fileBytes) throw new ApiError('FILE_NOT_UPLOADED')
+    if (!upload.fileBytes) throw new ApiError('FILE_NOT_UPLOADED', missingBytes(upload))
     db.run('update uploads set used_at = $now, tus_metadata = null where id = $id', { id, now: db.now() })
     return upload
   })
+}
+
+function missingBytes({ fileBytes, declaredBytes }: Upload): string | undefined {
+  if (fileBytes !== null || !declaredBytes) return undefined
+  return `The ${declaredBytes} bytes of this resumable upload have not all arrived yet.`
 }
 
 export function purgeUpload(db: Db, id: string): void {

@@ -48,7 +48,11 @@ test('a file that arrives in three parts is the source of a job', async () => {
   const address = created.headers.get('location')!
   expect(address).toBe(`/v1/upload/resumable/${id}`)
   expect(Date.parse(created.headers.get('upload-expires')!)).toBeGreaterThan(Date.now())
-  expect((await ana.post('/v1/transcribe', { upload_id: id })).body.error.code).toBe('FILE_NOT_UPLOADED')
+  const { error } = (await ana.post('/v1/transcribe', { upload_id: id })).body
+  expect([error.code, error.message]).toEqual([
+    'FILE_NOT_UPLOADED',
+    `The ${file.length} bytes of this resumable upload have not all arrived yet.`,
+  ])
   let sent = 0
   for (const part of [file.slice(0, 4), file.slice(4, 9), file.slice(9)]) {
     expect(await tus.offset(address)).toBe(sent)

@@ -309,7 +309,7 @@ test.each([
   ],
   [
     { metadata: { a: 1 } },
-    'metadata is not valid: texts of your own, at most 16; jobs and webhooks show them (object).',
+    'metadata is not valid: at most 16 texts of up to 500 characters, with names of up to 64; jobs and webhooks show them (object).',
   ],
 ])('the message about the field in %j says what is wanted', async (field, message) => {
   const ana = (await startTestService(unlimited)).account('ana')

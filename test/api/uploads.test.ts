@@ -58,12 +58,19 @@ test.each(filenames)('the filename %p results in %p', async (filename, code) => 
   expect([status, body.error?.code ?? '']).toEqual([code === '' ? 200 : 400, code])
 })
 
-test('the refusal of a filename names the character that is not allowed', async () => {
-  const ana = (await startTestService(unlimited)).account('ana')
-  const { body } = await ana.post('/v1/upload', { filename: 'Besprechung März.mp3' })
-  expect(body.error.message).toBe(
+test.each([
+  [
+    'Besprechung März.mp3',
     'filename has the character U+00E4; it may have printable ASCII only, without / \\ < > " \' and `.',
-  )
+  ],
+  ['talk.m4b', '.m4b is not one of the supported extensions; GET /v1 lists them.'],
+  [
+    `${'x'.repeat(300)}.mp3`,
+    'filename is not valid: an ASCII file name of up to 255 characters with one of the supported extensions.',
+  ],
+])('the refusal of the filename %p says how to mend it', async (filename, message) => {
+  const ana = (await startTestService(unlimited)).account('ana')
+  expect((await ana.post('/v1/upload', { filename })).body.error.message).toBe(message)
 })
 
 test('all 25 extensions are accepted', async () => {

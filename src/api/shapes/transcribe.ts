@@ -84,7 +84,7 @@ export const transcribeRequest = Type.Object(
           }),
           {
             maxProperties: limits.metadataFieldsMax,
-            description: `texts of your own, at most ${limits.metadataFieldsMax}; jobs and webhooks show them`,
+            description: `at most ${limits.metadataFieldsMax} texts of up to ${limits.metadataTextLengthMax} characters, with names of up to ${limits.metadataNameLengthMax}; jobs and webhooks show them`,
           },
         ),
       ),

@@ -39,7 +39,7 @@ export const uploadRequest = Type.Object(
     filename: Type.String({
       minLength: 1,
       maxLength: limits.filenameLengthMax,
-      description: 'an ASCII file name with one of the supported extensions',
+      description: `an ASCII file name of up to ${limits.filenameLengthMax} characters with one of the supported extensions`,
       ...documented({ pattern: filenamePattern }),
     }),
   },
