@@ -216,6 +216,9 @@ sourceOnly(
     const { responses } = get('audio')
     expect(typesOf(responses[200].content)).toEqual(media)
     expect(typesOf(responses[206].content)).toEqual(media)
+    const { headers } = responses[206]
+    expect(Object.keys(headers)).toEqual(expect.arrayContaining(['ETag', 'Accept-Ranges', 'Content-Range']))
+    expect(Object.keys(responses[304].headers)).toContain('ETag')
     expect(typesOf(get('peaks').responses[200].content)).toEqual(media.slice(0, 1))
     expect(typesOf(get('export').responses[200].content)).toEqual([
       ['text/plain', undefined],
@@ -250,6 +253,7 @@ test('a response has the headers that the document lists', async () => {
   for (const path of plain.map(end => `/v1${end}`)) {
     const { status, headers } = await ana.get(path)
     const listed = Object.keys(paths[path].get.responses[status].headers)
+    expect(listed).toContain('X-Request-Id')
     expect([path, listed.filter(name => !headers.has(name))]).toEqual([path, []])
   }
 })

@@ -13,6 +13,7 @@ export function headerComponents(): object {
 
 const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   Link: { description: 'This document, as rel service-desc' },
+  'X-Request-Id': { description: 'The id of the request in the log of the service' },
   'RateLimit-Policy': { description: 'The quotas: endpoint and ip, each with q requests in w seconds' },
   RateLimit: {
     description: 'What is left of the endpoint quota: r requests, all of them back in t seconds',
@@ -24,6 +25,7 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   'WWW-Authenticate': { description: 'A Bearer challenge' },
   Allow: { description: 'The methods this address takes' },
   'Accept-Post': { description: 'The media type a body must have' },
+  'Accept-Encoding': { description: 'The encoding a body must have' },
   'Idempotent-Replay': { description: 'true when the reply is one that was given before' },
   'Tus-Resumable': { description: 'The version of the tus protocol' },
   'Tus-Version': { description: 'The versions of the tus protocol that are served' },
@@ -51,7 +53,7 @@ export const errorHeaders: Record<number | string, string[]> = {
   405: ['Allow'],
   IDEMPOTENCY_KEY_LOCKED: ['Retry-After'],
   TUS_VERSION_NOT_SUPPORTED: ['Tus-Version'],
-  415: ['Accept-Post'],
+  415: ['Accept-Post', 'Accept-Encoding'],
   416: ['Content-Range'],
   429: ['Retry-After'],
   503: ['Retry-After'],
@@ -64,6 +66,7 @@ export const errorHeaders: Record<number | string, string[]> = {
 export function answerHeaders({ rate, keyed, idempotent, errors }: RouteDetail): string[] {
   return [
     'Link',
+    'X-Request-Id',
     ...(errors ? ['RateLimit-Policy'] : []),
     ...(rate ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : []),
     ...(keyed && rate ? ['RateLimit'] : []),

@@ -46,7 +46,9 @@ export function otherResponses({ hooks: { response, detail } }: Route, component
         ...(status === '206' ? otherContent(detail, components) : {}),
       }
       const body = Object.keys(content).length > 0 ? { content } : {}
-      return [status, { description, headers: headersOf(['Link']), ...body }]
+      const own = status === '206' ? ['Content-Range'] : []
+      const headers = [...answerHeaders(detail), ...(detail.success?.headers ?? []), ...own]
+      return [status, { description, headers: headersOf(headers), ...body }]
     }),
   )
 }
