@@ -285,26 +285,32 @@ async function keepCallback({ transcribe, known, folder }: Reader): Promise<void
 }
 
 /**
- * Returns the arguments of two calls of a program that checks webhook signatures: one call with the right body, one
- * with a wrong body.
+ * Returns the arguments of four calls of a program that checks webhook signatures: with the right body, a wrong body,
+ * a timestamp that is no number, and a signature that is not ASCII.
  */
 async function checksOf({ known, folder }: Reader): Promise<string[]> {
   const raw = await Bun.file(join(folder, 'body.json')).text()
-  const start = [home.key, known.TIMESTAMP, known.SIGNATURE].map(word => JSON.stringify(word))
-  return [raw, `${raw} `].map(body => [...start, JSON.stringify(body)].join(', '))
+  const { TIMESTAMP, SIGNATURE } = known
+  const calls = [
+    [TIMESTAMP, SIGNATURE, raw],
+    [TIMESTAMP, SIGNATURE, `${raw} `],
+    ['now', SIGNATURE, raw],
+    [TIMESTAMP, 'é'.repeat(32), raw],
+  ]
+  return calls.map(call => [home.key, ...call].map(word => JSON.stringify(word)).join(', '))
 }
 
 async function checkInPython(reader: Reader, block: string): Promise<void> {
   if (!python) return console.warn('SKIPPED: no Python here to check a signature')
   const calls = (await checksOf(reader)).map(args => `print(is_ours(${args}.encode()))`)
   writeFileSync(join(reader.folder, 'check.py'), [block, ...calls].join('\n'))
-  expect(await reader.run('python3 check.py')).toBe('True\nFalse\n')
+  expect(await reader.run('python3 check.py')).toBe('True\nFalse\nFalse\nFalse\n')
 }
 
 async function checkInTypeScript(reader: Reader, block: string): Promise<void> {
   const calls = (await checksOf(reader)).map(args => `console.log(isOurs(${args}))`)
   writeFileSync(join(reader.folder, 'check.ts'), [block, ...calls].join('\n'))
-  expect(await reader.run(`'${process.execPath}' check.ts`)).toBe('true\nfalse\n')
+  expect(await reader.run(`'${process.execPath}' check.ts`)).toBe('true\nfalse\nfalse\nfalse\n')
 }
 
 async function uploadByTus({ folder, run, known }: Reader, block: string): Promise<void> {

@@ -12,8 +12,8 @@ export type SearchOrder = 'newest' | 'best'
 export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 /**
- * Returns one page of the account's utterances that contain all phrases of `query`. A `query` without words, or with
- * more than `searchWordsMax` words, has no hits.
+ * Returns one page of the account's utterances that contain all phrases of `query`. A `query` without words, or whose
+ * different phrases have more than `searchWordsMax` words, has no hits.
  */
 export function searchUtterances(
   db: Db,

@@ -59,7 +59,7 @@ export const transcriptLimits = {
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
-  /** Maximum number of words in a search query. A longer query finds nothing. */
+  /** Maximum number of words in the different phrases of a search query. A longer query finds nothing. */
   searchWordsMax: 200,
   /**
    * A part of an account's search index that has this number of utterances gets no newer transcripts. They go into
