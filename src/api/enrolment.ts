@@ -26,7 +26,9 @@ export async function printFor(
     service.makePrint(accountId, source, signal).catch(error => {
       if (!(error instanceof JobFailure)) throw error
       if (error.code === 'INVALID_MEDIA_FORMAT') throw new ApiError('INVALID_REQUEST', error.message)
-      throw new ApiError('SERVICE_UNAVAILABLE', 'The print could not be made; it is safe to try again.')
+      const again =
+        upload_id === undefined ? 'try again' : 'send the file again, because its upload was deleted'
+      throw new ApiError('SERVICE_UNAVAILABLE', `The print could not be made: ${again}.`)
     })
   if (upload_id !== undefined && transcription_id === undefined && speaker === undefined) {
     const { id } = takeUpload(service.db, accountId, upload_id)

@@ -167,6 +167,21 @@ steered('a voice is not enrolled if its account is erased while the print is mad
   expect((await ana.get('/v1/voices')).status).toBe(401)
 })
 
+steered('an engine that fails to make a print says what to send again', async () => {
+  const failing: MakePrint = async () => {
+    throw new JobFailure('PROCESSING_ERROR')
+  }
+  const { ana, service, enrol } = await start({}, failing)
+  const upload_id = await ana.upload()
+  const { status, body } = await enrol('Zoë', { upload_id })
+  expect([status, body.error.message]).toEqual([
+    503,
+    'The print could not be made: send the file again, because its upload was deleted.',
+  ])
+  expect((await enrol('Zoë', { upload_id })).body.error.code).toBe('UPLOAD_NOT_FOUND')
+  expect(service.db.list('select id from voices')).toEqual([])
+})
+
 steered('an enrolment removes its file at once, and waits while the database is locked', async () => {
   const { service, enrol } = await start({}, async () => {
     lock.run('begin immediate')
