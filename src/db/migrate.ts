@@ -32,6 +32,7 @@ import jobsOfKey from './migrations/028_jobs_of_key.sql' with { type: 'text' }
 import mediaOfDeletedJobs from './migrations/029_media_of_deleted_jobs.sql' with { type: 'text' }
 import status from './migrations/030_status.sql' with { type: 'text' }
 import uploadMetadata from './migrations/031_upload_metadata.sql' with { type: 'text' }
+import firstPending from './migrations/032_first_pending.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -68,6 +69,7 @@ const shipped: Migration[] = [
   { name: '029_media_of_deleted_jobs', sql: mediaOfDeletedJobs },
   { name: '030_status', sql: status },
   { name: '031_upload_metadata', sql: uploadMetadata },
+  { name: '032_first_pending', sql: firstPending },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

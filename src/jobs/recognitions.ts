@@ -30,6 +30,8 @@ export class Recognitions {
    */
   readonly #interrupted = new Map<string, Job>()
   #running = 0
+  /** Starts further jobs in a later turn of the event loop. Null if no such turn is planned. */
+  #nextTurn: NodeJS.Immediate | null = null
   #isClosed = false
 
   constructor(parts: Parts) {
@@ -38,21 +40,35 @@ export class Recognitions {
 
   /**
    * Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. A call
-   * starts at most `downloadsMax` downloads of lost media.
+   * starts at most `downloadsMax` downloads of lost media. After `recognitionStartsMax` recognitions, continues in a
+   * later turn of the event loop.
    */
   pump(): void {
     const { onStart, download } = this.#parts
+    let starts = 0
     for (let downloads = 0; downloads < limits.downloadsMax && this.#hasFreePlace(); ) {
+      if (starts === limits.recognitionStartsMax) {
+        this.#pumpLater()
+        return
+      }
       const job = this.#startNextIfWritable()
       if (!job) return
       if (job.state === 'downloading') {
         downloads += 1
         download(job)
       } else {
+        starts += 1
         onStart(job)
         this.#start(job)
       }
     }
+  }
+
+  #pumpLater(): void {
+    this.#nextTurn ??= setImmediate(() => {
+      this.#nextTurn = null
+      this.pump()
+    })
   }
 
   /**

@@ -10,9 +10,11 @@ import { findJob } from '../../src/jobs/job.ts'
 import { claimJob, startDownload, takeJobBack } from '../../src/jobs/moves.ts'
 import { setProgress } from '../../src/jobs/progress.ts'
 import { queueJob, startNextJob } from '../../src/jobs/queue.ts'
+import { Recognitions } from '../../src/jobs/recognitions.ts'
 import { before, isTerminal, type JobState, jobStates, life } from '../../src/jobs/states.ts'
+import { limits } from '../../src/limits.ts'
 import { makeAccount } from '../support/account.ts'
-import { transcriptOf } from '../support/engine.ts'
+import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plainJob } from '../support/plain-job.ts'
 
@@ -139,17 +141,46 @@ test('a job is overtaken however many jobs wait before it', () => {
   for (const id of german.slice(1)) failJob(db, id, { code: 'CANCELLED' })
 })
 
-test('the next job is searched for all needs at once if the engine has room for all of them', () => {
+test('the next job is found by the turns of the accounts that have pending jobs', () => {
   const ids = [newJob({ language: 'de' }), newJob({ language: 'en' })]
   for (const id of ids) steps.pending(id)
   using find = spyOn(db, 'find')
   expect(startNextJob(db)?.id).toBe(ids[0])
   const [statement = ''] = find.mock.calls[0] ?? []
   const plan = db.list<{ detail: string }>(`explain query plan ${statement}`).map(({ detail }) => detail)
-  const ofJobs = plan.filter(detail => / jobs .*INDEX/.test(detail))
-  expect(ofJobs).toHaveLength(3)
-  for (const detail of ofJobs) expect(detail).toContain('COVERING INDEX jobs_pending_in_turn')
+  expect(plan).toEqual([
+    'SCAN accounts USING COVERING INDEX accounts_waiting',
+    'SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)',
+  ])
   expect(startNextJob(db)?.id).toBe(ids[1])
+})
+
+test('a pending job that ends or returns to an earlier state leaves its place to the next one', () => {
+  const [cancelled, lost, next] = [newJob(), newJob(), newJob()]
+  for (const id of [cancelled, lost, next]) steps.pending(id)
+  failJob(db, cancelled, { code: 'CANCELLED' })
+  startNextJob(db, undefined, job => job.id === lost)
+  expect(findJob(db, lost)?.state).toBe('downloading')
+  steps.pending(lost)
+  expect([1, 2, 3].map(() => startNextJob(db)?.id)).toEqual([lost, next, undefined])
+})
+
+test('an engine with room for many jobs gets them in several turns of the event loop', async () => {
+  const ids = Array.from({ length: limits.recognitionStartsMax + 1 }, () => newJob())
+  for (const id of ids) steps.pending(id)
+  const started: string[] = []
+  const recognitions = new Recognitions({
+    db,
+    engine: steeredEngine({ capacity: 100 }),
+    recognise: () => new Promise(() => {}),
+    onStart: ({ id }) => void started.push(id),
+    isMediaLost: () => false,
+    download: () => {},
+  })
+  recognitions.pump()
+  expect(started).toEqual(ids.slice(0, -1))
+  await new Promise(resolve => setImmediate(resolve))
+  expect(started).toEqual(ids)
 })
 
 test('the prompt and the vocabulary of a job are deleted with the job', () => {
