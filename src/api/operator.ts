@@ -6,11 +6,14 @@ import { Elysia } from 'elysia'
 import { findAccount } from '../accounts/account.ts'
 import { centsOf } from '../accounts/price.ts'
 import { findAccountSettings } from '../accounts/settings.ts'
+import { reused } from '../base/reused.ts'
+import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { countLostEvents, listFailures, listHours } from '../jobs/last-hours.ts'
 import { countJobs } from '../jobs/list.ts'
 import { isTerminal, jobStates } from '../jobs/states.ts'
 import { listUse } from '../jobs/usage.ts'
+import { limits } from '../limits.ts'
 import { sumMedia } from '../uploads/room.ts'
 import { gate } from './gate/gate.ts'
 import { timestamp } from './jobs/job-json.ts'
@@ -19,14 +22,16 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as shapes from './shapes/operator.ts'
 
-export const operator = (service: Service, log: RequestLog) =>
-  new Elysia({ prefix: '/app' }).use(gate(service)).get(
+export const operator = (service: Service, log: RequestLog) => {
+  const ratio = limits.statisticsReusedRatio
+  const statistics = reused(() => readStatistics(service.db), { ratio })
+  return new Elysia({ prefix: '/app' }).use(gate(service)).get(
     '/operator',
-    ({ caller }) => {
+    async ({ caller }) => {
       if (!findAccountSettings(service.db, caller.accountId).operator) {
         throw new ApiError('FORBIDDEN', 'Only operators see this.')
       }
-      return overviewOf(service, log)
+      return overviewOf(service, log, await statistics())
     },
     {
       session: 'app',
@@ -34,8 +39,26 @@ export const operator = (service: Service, log: RequestLog) =>
       detail: about({ summary: 'Read the state of the service' }),
     },
   )
+}
 
-function overviewOf(service: Service, log: RequestLog): Static<typeof shapes.overview> {
+type Statistics = Awaited<ReturnType<typeof readStatistics>>
+
+/** Reads the statistics over all jobs, accounts and events, in several turns of the event loop. */
+async function readStatistics(db: Db) {
+  return {
+    hours: await listHours(db),
+    uses: await listUse(db),
+    failures: listFailures(db),
+    lostEvents: countLostEvents(db),
+    mediaBytes: sumMedia(db, null),
+  }
+}
+
+function overviewOf(
+  service: Service,
+  log: RequestLog,
+  { hours, uses, failures, lostEvents, mediaBytes }: Statistics,
+): Static<typeof shapes.overview> {
   const { db, engine, config, metrics } = service
   const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
   const { bavail, blocks, bsize } = statfsSync(config.dataDir)
@@ -45,25 +68,25 @@ function overviewOf(service: Service, log: RequestLog): Static<typeof shapes.ove
     started_at: timestamp(db.now() - process.uptime() * 1000),
     memory_bytes: process.memoryUsage.rss(),
     engine_crashes: metrics.counter('steno_engine_crashes_total', {}).value,
-    lost_events: countLostEvents(db),
+    lost_events: lostEvents,
     disk: {
       free_bytes: bavail * bsize,
       total_bytes: blocks * bsize,
-      media_bytes: sumMedia(db, null),
+      media_bytes: mediaBytes,
       reserve_bytes: config.diskReserveBytes,
     },
     queue: Object.fromEntries(
       jobStates.filter(state => !isTerminal(state)).map(state => [state, counts.get(state) ?? 0]),
     ),
-    hours: listHours(db).map(({ at, completed, failed, audioMs, waitMs }) => ({
+    hours: hours.map(({ at, completed, failed, audioMs, waitMs }) => ({
       at: timestamp(at),
       completed,
       failed,
       audio_seconds: audioMs / 1000,
       wait_seconds: waitMs / 1000,
     })),
-    errors: listFailures(db).map(({ code, jobs, lastAt }) => ({ code, jobs, last_at: timestamp(lastAt) })),
-    accounts: listUse(db).map(({ email, jobs, audioMs, chargedUnits, balanceUnits, lastJobAt }) => ({
+    errors: failures.map(({ code, jobs, lastAt }) => ({ code, jobs, last_at: timestamp(lastAt) })),
+    accounts: uses.map(({ email, jobs, audioMs, chargedUnits, balanceUnits, lastJobAt }) => ({
       email,
       jobs,
       audio_seconds: audioMs / 1000,

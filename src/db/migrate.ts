@@ -33,6 +33,7 @@ import mediaOfDeletedJobs from './migrations/029_media_of_deleted_jobs.sql' with
 import status from './migrations/030_status.sql' with { type: 'text' }
 import uploadMetadata from './migrations/031_upload_metadata.sql' with { type: 'text' }
 import firstPending from './migrations/032_first_pending.sql' with { type: 'text' }
+import operatorPage from './migrations/033_operator_page.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -70,6 +71,7 @@ const shipped: Migration[] = [
   { name: '030_status', sql: status },
   { name: '031_upload_metadata', sql: uploadMetadata },
   { name: '032_first_pending', sql: firstPending },
+  { name: '033_operator_page', sql: operatorPage },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

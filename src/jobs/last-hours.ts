@@ -1,5 +1,6 @@
 // Statistics over the jobs of all accounts in the last 24 hours, for the operator.
 
+import { nextTurn } from '../base/next-turn.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
@@ -21,27 +22,31 @@ const hasFailed = "(state = 'failed' and error_code != 'CANCELLED')"
 
 /**
  * Returns the statistics of each of the last 24 hours, oldest hour first. A job counts in the hour of its end.
- * Cancelled jobs do not count as failed.
+ * Cancelled jobs do not count as failed. Each hour is read in its own turn of the event loop.
  */
-export function listHours(db: Db): HourOfJobs[] {
+export async function listHours(db: Db): Promise<HourOfJobs[]> {
   const { hourMs, shownHours } = limits
-  const first = Math.floor(db.now() / hourMs) - shownHours + 1
-  const rows = db.list<HourOfJobs & { hour: number }>(
-    `select completed_at / $hourMs as hour, sum(state = 'completed') as completed, sum(${hasFailed}) as failed,
-       sum(case state when 'completed' then coalesce(duration_ms, 0) else 0 end) as audioMs,
-       max(coalesce(started_at, completed_at) - created_at) as waitMs
-     from jobs where completed_at >= $first * $hourMs group by hour`,
-    { hourMs, first },
+  const thisHour = Math.floor(db.now() / hourMs) * hourMs
+  const hours: HourOfJobs[] = []
+  for (let at = thisHour - (shownHours - 1) * hourMs; at <= thisHour; at += hourMs) {
+    hours.push({ at, ...sumHour(db, at) })
+    await nextTurn()
+  }
+  return hours
+}
+
+type Sums = Omit<HourOfJobs, 'at'>
+
+function sumHour(db: Db, from: number): Sums {
+  const sums = db.find<Sums>(
+    `select coalesce(sum(state = 'completed'), 0) as completed, coalesce(sum(${hasFailed}), 0) as failed,
+       coalesce(sum(iif(state = 'completed', duration_ms, 0)), 0) as audioMs,
+       coalesce(max(coalesce(started_at, completed_at) - created_at), 0) as waitMs
+     from jobs where completed_at >= $from and completed_at < $to`,
+    { from, to: from + limits.hourMs },
   )
-  const known = new Map(rows.map(({ hour, ...sums }) => [hour, sums]))
-  return Array.from({ length: shownHours }, (_, at) => ({
-    completed: 0,
-    failed: 0,
-    audioMs: 0,
-    waitMs: 0,
-    ...known.get(first + at),
-    at: (first + at) * hourMs,
-  }))
+  if (!sums) throw new Error('a sum has no row')
+  return sums
 }
 
 /** Counts the failed jobs of the last 24 hours by their error code. Cancelled jobs are left out. */
@@ -57,7 +62,7 @@ export function listFailures(db: Db): { code: string; jobs: number; lastAt: numb
 export function countLostEvents(db: Db): number {
   const row = db.find<{ events: number }>(
     `select count(*) as events from webhook_events
-     where sent_at > $after and outcome is not null and outcome != 'delivered'`,
+     where sent_at > $after and outcome <> 'delivered'`,
     { after: shownSince(db) },
   )
   return row?.events ?? 0

@@ -40,7 +40,7 @@ function listExpiredUploads(db: Db, sending: string[]): string[] {
   return db
     .list<{ id: string }>(
       `select id from uploads where used_at is null and expires_at <= $now
-       and (file_bytes is not null or declared_bytes is not null)
+       and coalesce(file_bytes, declared_bytes) is not null
        and id not in (select value from json_each($sending)) limit $limit`,
       { now: db.now(), sending: JSON.stringify(sending), limit: limits.uploadRemovalsMax },
     )

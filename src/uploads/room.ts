@@ -49,8 +49,8 @@ export function sumMedia(db: Db, accountId: string | null): number {
   const own = accountId === null ? '' : 'account_id = $accountId and'
   const row = db.find<{ bytes: number }>(
     `select (select coalesce(sum(file_bytes), 0) from jobs where ${own} media_kept = 1)
-       + (select coalesce(sum(coalesce(file_bytes, declared_bytes)), 0) from uploads where ${own} used_at is null)
-       as bytes`,
+       + (select coalesce(sum(coalesce(file_bytes, declared_bytes)), 0) from uploads
+         where ${own} used_at is null and coalesce(file_bytes, declared_bytes) is not null) as bytes`,
     accountId === null ? {} : { accountId },
   )
   return row?.bytes ?? 0

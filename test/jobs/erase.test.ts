@@ -86,7 +86,7 @@ steered('an account is erased while the server runs, and only its ledger remains
     },
   )
   expect(ledger?.rows).toBeGreaterThan(0)
-  expect(listUse(service.db).map(({ email }) => email)).toEqual([ben.email])
+  expect((await listUse(service.db)).map(({ email }) => email)).toEqual([ben.email])
   const listed = await findCommand(service.dataDir, 'accounts', 'list')
   expect(listed.out.trim().split('\n').length).toBe(1)
   expect((await findCommand(service.dataDir, 'accounts', 'show', 'ana@example.org')).code).toBe(1)
