@@ -11,12 +11,25 @@ export function listStartedJobs(db: Db): Job[] {
   return selectJobs(db, `where completed_at is null and state <> 'pending' order by +seq`)
 }
 
-/** Lists the unfinished jobs in `state` whose timeout was started more than `timeoutMs` ago, by the monotonic clock. */
+/** Returns the ids of the unfinished jobs, except pending ones. */
+export function listStartedIds(db: Db): Set<string> {
+  // The list of states lets SQLite skip the pending jobs in the index.
+  const rows = db.list<{ id: string }>(
+    `select id from jobs where completed_at is null and state in ('created', 'downloading', 'processing')`,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Lists a limited number of unfinished jobs in `state` whose timeout was started more than `timeoutMs` ago, by the
+ * monotonic clock. The job whose timeout was started first comes first.
+ */
 export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; timeoutMs: number }): Job[] {
-  return selectJobs(db, 'where state = $state and state_at < $before and completed_at is null', {
-    state,
-    before: db.uptime() - timeoutMs,
-  })
+  return selectJobs(
+    db,
+    'where state = $state and state_at < $before and completed_at is null order by state_at limit $limit',
+    { state, before: db.uptime() - timeoutMs, limit: limits.stuckJobsMax },
+  )
 }
 
 /** Lists a limited number of jobs that ended at `endedBefore` or earlier and are not deleted. */

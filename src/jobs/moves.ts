@@ -56,6 +56,7 @@ export function restartTimeouts(db: Db): void {
 
 /** Restarts the timeouts of these jobs, if they are unfinished. */
 export function restartTimeoutsOf(db: Db, ids: string[]): void {
+  if (ids.length === 0) return
   db.run(
     `update jobs set state_at = $uptime
      where id in (select value from json_each($ids)) and completed_at is null`,

@@ -31,6 +31,11 @@ export const jobLimits = {
   streamRetryMs: 2 * second,
   /** Time, in seconds, for which a request may choose to wait for the end of a job. */
   waitSeconds: { default: 0, min: 0, max: 60 },
+  /**
+   * Maximum number of jobs in one state that one sweep (a periodic task) fails because of their timeout. Failing 100
+   * jobs takes about 40 ms.
+   */
+  stuckJobsMax: 100,
   /** Maximum number of ended jobs, and of deleted jobs, whose media files one sweep (a periodic task) removes. */
   mediaRemovalsMax: 1000,
   /** Maximum number of old jobs that one sweep (a periodic task) deletes. */

@@ -2,8 +2,13 @@
 // not count.
 
 import { expect } from 'bun:test'
+import { createJob } from '../../src/jobs/create.ts'
+import { countJobs } from '../../src/jobs/list.ts'
+import { limits } from '../../src/limits.ts'
+import { makeAccount } from '../support/account.ts'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
+import { plainJob } from '../support/plain-job.ts'
 import { startTestService, steered } from '../support/service.ts'
 
 const hourMs = 3_600_000
@@ -69,4 +74,18 @@ steered('the time in which the server was down fails no job', async () => {
   expect(['processing', 'completed']).toContain((await job(processing)).status)
   again.later(defaults.downloadingTimeoutMs + 1)
   expect(await job(downloading.id)).toMatchObject({ error: { code: 'DOWNLOAD_TIMEOUT' } })
+})
+
+steered('of many jobs whose time is over, each sweep fails a limited number', async () => {
+  const service = await startTestService()
+  const { db } = service
+  const { accountId, keyId } = makeAccount(db, service.secrets, 'dora@example.org', 0)
+  db.tx(() => {
+    for (let jobs = 0; jobs <= limits.stuckJobsMax; jobs += 1) createJob(db, accountId, plainJob(keyId))
+  })
+  const left = () => countJobs(db).find(({ state }) => state === 'created')?.jobs ?? 0
+  service.later(defaults.createdTimeoutMs + 1)
+  expect(left()).toBe(1)
+  service.later(0)
+  expect(left()).toBe(0)
 })
