@@ -43,6 +43,8 @@ export class LiveJobs {
    * leaves.
    */
   readonly #entries = new Map<string, Entry>()
+  /** Reads the next jobs of a `refresh`. Null if it has read all jobs. */
+  #nextPage: NodeJS.Immediate | null = null
   #isClosed = false
 
   constructor(db: Db, { everyMs = limits.liveEveryMs }: { everyMs?: number } = {}) {
@@ -122,13 +124,24 @@ export class LiveJobs {
 
   /**
    * Reads all jobs with listeners from the database again, because another process may have changed them. Calls every
-   * listener of a job, also without a change.
+   * listener of a job, also without a change. After `refreshCallsPerTurn` calls, continues in a later turn of the event
+   * loop. Does nothing while an earlier call still continues.
    */
   refresh(): void {
-    for (const { job, followers } of [...this.#entries.values()]) {
-      this.changed(job.id)
+    if (this.#nextPage === null) this.#refreshPage([...this.#entries.keys()].values())
+  }
+
+  #refreshPage(jobIds: Iterator<string>): void {
+    this.#nextPage = null
+    for (let calls = 0; calls < limits.refreshCallsPerTurn; ) {
+      const { value: jobId } = jobIds.next()
+      if (jobId === undefined) return
+      this.changed(jobId)
+      const followers = [...(this.#entries.get(jobId)?.followers ?? [])]
       for (const onChange of followers) attempt(onChange)
+      calls += followers.length
     }
+    this.#nextPage = setImmediate(() => attempt(() => this.#refreshPage(jobIds)))
   }
 
   get isClosed(): boolean {
@@ -138,6 +151,7 @@ export class LiveJobs {
   /** Stops the notifications, and calls all listeners of jobs a last time, so that they can end. */
   close(): void {
     this.#isClosed = true
+    if (this.#nextPage) clearImmediate(this.#nextPage)
     for (const { timer, followers } of this.#entries.values()) {
       if (timer) clearTimeout(timer)
       for (const onChange of followers) attempt(onChange)
@@ -202,7 +216,7 @@ function cancelled(job: Job, now: number): Job {
   return { ...job, state: 'failed', status: 'failed', errorCode, errorMessage, completedAt: now }
 }
 
-/** Calls a listener. An error of the listener is only logged, because it must not fail the job. */
+/** Calls a function, such as a listener. Its error is only logged, because it must not fail the job. */
 function attempt(call: () => void): void {
   try {
     call()

@@ -1,9 +1,13 @@
 import { expect } from 'bun:test'
+import { createJob } from '../../src/jobs/create.ts'
 import { findJob, type Job } from '../../src/jobs/job.ts'
 import { type Following, LiveJobs } from '../../src/jobs/live.ts'
 import { setProgress } from '../../src/jobs/progress.ts'
+import { limits } from '../../src/limits.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
+import { makeAccount } from '../support/account.ts'
 import { speech } from '../support/media.ts'
+import { plainJob } from '../support/plain-job.ts'
 import { startTestService, steered } from '../support/service.ts'
 
 const never = 24 * 3_600_000
@@ -124,4 +128,21 @@ steered('the runner reports the end of a job, and the utterances of the engine',
   await ana.until(id, 'completed')
   expect(following.live.job.state).toBe('completed')
   expect(states.at(-1)).toBe('completed 100')
+})
+
+steered('a refresh of many listeners is spread over several turns of the event loop', async () => {
+  const service = await startTestService()
+  const { accountId, keyId } = makeAccount(service.db, service.secrets, 'dora@example.org', 0)
+  const live = new LiveJobs(service.db)
+  const told: string[] = []
+  const ids = Array.from({ length: limits.refreshCallsPerTurn + 1 }, () =>
+    createJob(service.db, accountId, plainJob(keyId)),
+  )
+  for (const id of ids) live.follow(findJob(service.db, id)!, () => told.push(id))
+  live.refresh()
+  live.refresh()
+  expect(told).toEqual(ids.slice(0, -1))
+  await new Promise(resolve => setImmediate(resolve))
+  expect(told).toEqual(ids)
+  live.close()
 })
