@@ -34,6 +34,7 @@ import status from './migrations/030_status.sql' with { type: 'text' }
 import uploadMetadata from './migrations/031_upload_metadata.sql' with { type: 'text' }
 import firstPending from './migrations/032_first_pending.sql' with { type: 'text' }
 import operatorPage from './migrations/033_operator_page.sql' with { type: 'text' }
+import dueEvents from './migrations/034_due_events.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -72,6 +73,7 @@ const shipped: Migration[] = [
   { name: '031_upload_metadata', sql: uploadMetadata },
   { name: '032_first_pending', sql: firstPending },
   { name: '033_operator_page', sql: operatorPage },
+  { name: '034_due_events', sql: dueEvents },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {
