@@ -1,8 +1,8 @@
 // The media files of jobs. Uploaded files are in the folder `uploads`, downloaded files in the folder `media`.
 
-import { accessSync, constants, mkdirSync, rmSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { tryRemove } from '../base/remove-file.ts'
+import { removeFile, tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
 import { uploadPath } from '../uploads/disk.ts'
 import { listDeletedJobsWithMedia, listJobsWithOldMedia } from './due-jobs.ts'
@@ -31,16 +31,18 @@ export function mediaPath(dataDir: string, job: Job): string {
 }
 
 export function removeMediaFile(dataDir: string, job: Job): void {
-  rmSync(mediaPath(dataDir, job), { force: true })
+  removeFile(mediaPath(dataDir, job))
 }
 
 export function removeMedia(db: Db, dataDir: string, job: Job): void {
   removeMediaFile(dataDir, job)
-  noteRemoved(db, job)
+  noteRemoved(db, [job])
 }
 
-function noteRemoved(db: Db, { id }: Job): void {
-  db.run('update jobs set media_kept = 0 where id = $id', { id })
+function noteRemoved(db: Db, jobs: readonly Job[]): void {
+  db.run('update jobs set media_kept = 0 where seq in (select value from json_each($seqs))', {
+    seqs: JSON.stringify(jobs.map(({ seq }) => seq)),
+  })
 }
 
 /**
@@ -49,8 +51,9 @@ function noteRemoved(db: Db, { id }: Job): void {
  */
 export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: number }): void {
   const old = listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs })
-  for (const job of [...old, ...listDeletedJobsWithMedia(db)])
-    if (tryRemove(mediaPath(dataDir, job))) noteRemoved(db, job)
+  const due = [...old, ...listDeletedJobsWithMedia(db)]
+  const removed = due.filter(job => tryRemove(mediaPath(dataDir, job)))
+  if (removed.length > 0) noteRemoved(db, removed)
 }
 
 function downloadPath(dataDir: string, jobId: string): string {

@@ -41,8 +41,11 @@ export const jobLimits = {
    * jobs takes about 40 ms.
    */
   stuckJobsMax: 100,
-  /** Maximum number of ended jobs, and of deleted jobs, whose media files one sweep (a periodic task) removes. */
-  mediaRemovalsMax: 1000,
+  /**
+   * Maximum number of ended jobs, and of deleted jobs, whose media files one sweep (a periodic task) removes. Each file
+   * needs a file descriptor until its space is freed.
+   */
+  mediaRemovalsMax: 200,
   /** Maximum number of old jobs that one sweep (a periodic task) deletes. */
   jobRemovalsMax: 100,
   /**

@@ -14,8 +14,11 @@ export const uploadLimits = {
   uploadRetryAfterMs: 1 * second,
   /** Number of received bytes after which the free disk space and the account's quota are checked again. */
   uploadCheckBytes: 16 * MB,
-  /** Maximum number of expired uploads whose files one sweep (a periodic task) removes. */
-  uploadRemovalsMax: 1000,
+  /**
+   * Maximum number of expired uploads whose files one sweep (a periodic task) removes. Each file needs a file descriptor
+   * until its space is freed.
+   */
+  uploadRemovalsMax: 200,
   /** Maximum number of expired uploads whose rows one sweep (a periodic task) removes. */
   purgedUploadsMax: 1000,
   /** Number of downloaded bytes after which the quota of the account is checked again. */

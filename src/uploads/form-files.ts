@@ -1,8 +1,9 @@
 // Receives files that arrive as a part of a multipart form.
 
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { newId } from '../base/id.ts'
+import { removeFile } from '../base/remove-file.ts'
 import { Draft } from '../base/whole-file.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -93,7 +94,7 @@ export class FormFiles {
       return created
     }).catch(error => {
       // After a rollback, the database does not know this file.
-      rmSync(path, { force: true })
+      removeFile(path)
       throw error
     })
     await syncFolder(dirname(path))

@@ -1,7 +1,8 @@
 // Receives the files of uploads: by a PUT to a signed address, in a form, or by resumable uploads.
 
-import { renameSync, rmSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { removeFile } from '../base/remove-file.ts'
 import { Draft } from '../base/whole-file.ts'
 import type { Db } from '../db/db.ts'
 import { whenUnlocked } from '../db/when-unlocked.ts'
@@ -57,7 +58,7 @@ export class UploadStore {
         if (expiresAt < this.#db.now() + keptMs) renewUpload(this.#db, id, keptMs)
       }).catch(error => {
         // After a rollback, the database does not count this file, and no sweep would remove it.
-        if (fileBytes === null) rmSync(path, { force: true })
+        if (fileBytes === null) removeFile(path)
         throw error
       })
       await syncFolder(dirname(path))
@@ -71,7 +72,7 @@ export class UploadStore {
    * Deletes an upload that no job has used, and its file. Removes the file first, because the database may be locked.
    */
   async discard(id: string): Promise<void> {
-    rmSync(uploadPath(this.#config.dataDir, id), { force: true })
+    removeFile(uploadPath(this.#config.dataDir, id))
     await whenUnlocked(this.#db, () => purgeUpload(this.#db, id))
   }
 
