@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { closeAccount, forgetAccount } from '../accounts/account.ts'
 import { removeMailTo } from '../accounts/mail-folder.ts'
 import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
 import { deleteTranscript } from '../transcripts/delete-transcript.ts'
 import { uploadPath } from '../uploads/disk.ts'
 import { sumMedia } from '../uploads/room.ts'
@@ -17,17 +18,34 @@ type Owner = { id: string; email: string }
 
 export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: Owner): void {
   lockOut(db, accountId)
+  for (const table of ['webhook_events', 'idempotent_replies'] as const) deleteRows(db, table, accountId)
   for (const job of jobsOf(db, accountId)) eraseJob(db, dataDir, job)
   for (const { id } of db.list<{ id: string }>('select id from uploads where account_id = $accountId', {
     accountId,
   }))
     rmSync(uploadPath(dataDir, id), { force: true })
+  deleteRows(db, 'uploads', accountId)
   db.tx(() => {
     for (const table of tablesOfAccounts(db))
       db.run(`delete from ${table} where account_id = $accountId`, { accountId })
     forgetAccount(db, accountId)
   })
   removeMailTo(dataDir, email)
+}
+
+/** The tables that may have many rows of an account, with the columns of their keys. */
+const manyRows = { webhook_events: 'id', idempotent_replies: 'account_id, endpoint, key', uploads: 'id' }
+
+/**
+ * Deletes the rows of an account in several transactions. To delete 200,000 rows in one would lock the database for a
+ * second, and the server cannot write meanwhile.
+ */
+function deleteRows(db: Db, table: keyof typeof manyRows, accountId: string): void {
+  const key = manyRows[table]
+  const piece = `delete from ${table} where (${key}) in (
+    select ${key} from ${table} where account_id = $accountId limit $limit)`
+  const params = { accountId, limit: limits.erasedRowsPerPiece }
+  for (let deleted = 1; deleted > 0; ) deleted = db.run(piece, params)
 }
 
 /**
@@ -44,7 +62,7 @@ export function countBelongings(db: Db, accountId: string): { jobs: number; medi
 
 /**
  * Ends all access to the account, so that no request adds data during the erasure. Revokes the keys, closes the
- * account, and deletes its rows from the tables in `tablesOfAccounts`, except `keys` and `uploads`.
+ * account, and deletes its rows from the tables in `tablesOfAccounts`, except `keys` and those in `manyRows`.
  */
 function lockOut(db: Db, accountId: string): void {
   db.tx(() => {
@@ -55,7 +73,7 @@ function lockOut(db: Db, accountId: string): void {
     })
     closeAccount(db, accountId)
     for (const table of tablesOfAccounts(db)) {
-      if (table !== 'keys' && table !== 'uploads')
+      if (table !== 'keys' && !(table in manyRows))
         db.run(`delete from ${table} where account_id = $accountId`, { accountId })
     }
   })

@@ -48,6 +48,8 @@ export const jobLimits = {
   mediaRemovalsMax: 200,
   /** Maximum number of old jobs that one sweep (a periodic task) deletes. */
   jobRemovalsMax: 100,
+  /** Maximum number of rows that one transaction deletes while an account is erased. */
+  erasedRowsPerPiece: 1000,
   /**
    * Maximum number of deleted jobs whose rows one sweep (a periodic task) removes. Removing 1,000 jobs takes about 75
    * ms.

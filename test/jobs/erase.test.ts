@@ -1,7 +1,7 @@
 // Tests that deleted data is removed: the data of an account, old jobs, and the media of ended jobs. Also tests the
 // commands that list, show and cancel jobs.
 
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { closeAccount, listAccounts, setDefaultWebhook } from '../../src/accounts/account.ts'
@@ -19,6 +19,7 @@ import { findJob } from '../../src/jobs/job.ts'
 import { mediaPath } from '../../src/jobs/media-files.ts'
 import { submitJob } from '../../src/jobs/submit.ts'
 import { listUse } from '../../src/jobs/usage.ts'
+import { limits } from '../../src/limits.ts'
 import type { Media } from '../../src/media/media.ts'
 import { createUpload } from '../../src/uploads/upload.ts'
 import { findCommand } from '../support/command.ts'
@@ -182,6 +183,20 @@ test('the row of an erased account stays only if the account has entries in the 
   purgeVerifications(db)
   const isKept = ({ id }: { id: string }) => db.find('select 1 from accounts where id = $id', { id }) !== null
   expect(accounts.map(isKept)).toEqual([true, false])
+})
+
+test('the many uploads of an account are erased in several transactions', async () => {
+  const { db, dataDir, account } = await startTestService()
+  const { id, email } = account('ana')
+  const file = { filename: 'a', contentType: '', ttlMs: marginMs, declaredBytes: 40 }
+  db.tx(() => {
+    for (let rows = 0; rows <= limits.erasedRowsPerPiece; rows += 1) createUpload(db, id, file)
+  })
+  using run = spyOn(db, 'run')
+  eraseAccount(db, dataDir, { id, email })
+  const changes = run.mock.results.map(({ value }) => value as number)
+  expect(Math.max(...changes)).toBe(limits.erasedRowsPerPiece)
+  expect(db.find('select 1 from uploads')).toBeNull()
 })
 
 test('the jobs and media of an account include uploads without a job, also while they arrive, but nothing deleted', async () => {
