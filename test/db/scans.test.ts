@@ -51,7 +51,7 @@ const readsLinks = 'delete from verifications where expires_at <= $now'
  * Matches allowed steps of a query plan. They read an index with few rows, or the index of all accounts' jobs with
  * media, which only the operator's page needs.
  */
-const fewRows = / INDEX (jobs_unfinished|jobs_media_of_account|uploads_unused)$/
+const fewRows = / INDEX (jobs_unfinished|jobs_media_of_account|uploads_with_bytes)$/
 
 /** Records the SQL statements from now on, each with its last parameters. */
 function record(db: Db): Map<string, Params> {
