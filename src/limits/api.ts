@@ -47,6 +47,12 @@ export const apiLimits = {
   answerQuietMs: 30 * second,
   /** Interval of the keep-alive bytes of a response of the OpenAI-compatible endpoints. */
   answerBeatMs: 15 * second,
+  /** Size of the JSON of a transcript above which the transcript is large. An hour of speech has about 1 MB. */
+  largeTranscriptBytes: 1 * MB,
+  /** Maximum number of responses with large transcripts at the same time. A single account can use only a part of it. */
+  largeAnswersMax: 32,
+  /** Number of bytes of a large transcript that are sent at once. */
+  answerPartBytes: 256 * KB,
 
   // Limits of the tools that assistants call over MCP.
   /** Maximum time for which a tool waits for a job. MCP clients have a timeout of 60 s. */

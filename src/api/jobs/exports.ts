@@ -47,12 +47,8 @@ export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>)
   }
 }
 
-/** Returns the response with the exported transcript. Throws an ApiError when the job has no transcript. */
-export function exportJob(
-  db: Db,
-  { id, status, errorCode }: Job,
-  query: Static<typeof exportQuery>,
-): Response {
+/** Returns the exported transcript and its headers. Throws an ApiError when the job has no transcript. */
+export function exportJob(db: Db, { id, status, errorCode }: Job, query: Static<typeof exportQuery>) {
   const options = exportOptions(query)
   const transcript = findTranscript(db, id, query.version)
   if (!transcript)
@@ -61,5 +57,5 @@ export function exportJob(
       `format ${query.format} needs a completed transcription; this one is ${status}${errorCode ? ` (${errorCode})` : ''}.`,
     )
   const { type, write } = exporters[query.format]
-  return new Response(write(transcript, options), { headers: { 'Content-Type': type } })
+  return { body: write(transcript, options), headers: { 'Content-Type': type } }
 }

@@ -12,6 +12,7 @@ import { tagOf } from './etag.ts'
 import { dropUnused, exportJob } from './exports.ts'
 import { jobJson } from './job-json.ts'
 import { findAwaited } from './job-wait.ts'
+import { answerInTurn } from './transcript-turns.ts'
 
 export const jobReading = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
@@ -22,11 +23,17 @@ export const jobReading = (service: Service) =>
       async context => {
         const { format = 'json', ...options } = context.query
         const job = await findAwaited(service, context)
-        if (format !== 'json') return exportJob(service.db, job, { ...options, format })
-        const edits = countEdits(service.db, job.id)
-        const json = jobJson(job, findTranscriptJson(service.db, job.id, options.version))
-        const tag = edits === null ? null : { ETag: tagOf(edits) }
-        return new Response(json, { headers: { 'Content-Type': 'application/json', ...tag } })
+        const { db } = service
+        const { signal } = context.request
+        if (format !== 'json')
+          return answerInTurn(db, job, signal, () => exportJob(db, job, { ...options, format }))
+        const headers = { 'Content-Type': 'application/json' }
+        if (job.state !== 'completed') return new Response(jobJson(job, null), { headers })
+        return answerInTurn(db, job, signal, () => {
+          const edits = countEdits(db, job.id)
+          const body = jobJson(job, findTranscriptJson(db, job.id, options.version))
+          return { body, headers: edits === null ? headers : { ...headers, ETag: tagOf(edits) } }
+        })
       },
       {
         account: 'jobs.get',
@@ -49,7 +56,9 @@ export const jobReading = (service: Service) =>
       '/transcribe/:id/export',
       async context => {
         const job = await findAwaited(service, context)
-        return exportJob(service.db, job, context.query)
+        return answerInTurn(service.db, job, context.request.signal, () =>
+          exportJob(service.db, job, context.query),
+        )
       },
       {
         account: 'jobs.get',

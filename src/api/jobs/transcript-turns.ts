@@ -1,0 +1,70 @@
+// Lets requests take turns in reading transcripts. The transcript of ten hours of speech has 10 MB as JSON, and its
+// export blocks the event loop for 0.3 s.
+
+import { openSemaphore } from '../../base/semaphore.ts'
+import type { Db } from '../../db/db.ts'
+import type { Job } from '../../jobs/job.ts'
+import { limits } from '../../limits.ts'
+import { sizeOfTranscript } from '../../transcripts/find-transcript.ts'
+
+const reading = openSemaphore(1)
+const sending = openSemaphore(limits.largeAnswersMax)
+
+/**
+ * Calls `read`, and returns its result. Only one call runs at a time, and the accounts take turns. The server handles
+ * other events between two calls.
+ */
+export function readInTurn<T>(accountId: string, read: () => T): Promise<T> {
+  return reading.run(accountId, async () => {
+    await new Promise(resolve => setImmediate(resolve))
+    return read()
+  })
+}
+
+type Written = { body: string; headers: Record<string, string> }
+
+/**
+ * Returns the response that `write` makes of the transcript of a job. The response of a large transcript first waits
+ * for one of `largeAnswersMax` slots. It holds the slot until the client has read it, or until `signal` is aborted.
+ */
+export async function answerInTurn(
+  db: Db,
+  { accountId, seq }: Pick<Job, 'accountId' | 'seq'>,
+  signal: AbortSignal,
+  write: () => Written,
+): Promise<Response> {
+  const written = () => readInTurn(accountId, write)
+  if (sizeOfTranscript(db, seq) <= limits.largeTranscriptBytes) {
+    const { body, headers } = await written()
+    return new Response(body, { headers })
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<Response>()
+  const send = async () => {
+    const { body, headers } = await written()
+    const { stream, sent } = inParts(Buffer.from(body), signal)
+    resolve(new Response(stream, { headers }))
+    await sent
+  }
+  sending.run(accountId, send, signal).catch(reject)
+  return promise
+}
+
+/** Returns a stream of the bytes. `sent` resolves when the client has read the stream or has disconnected. */
+function inParts(bytes: Uint8Array, signal: AbortSignal) {
+  const { promise: sent, resolve } = Promise.withResolvers<void>()
+  let from = 0
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const end = from + limits.answerPartBytes
+      controller.enqueue(bytes.subarray(from, end))
+      from = end
+      if (end < bytes.length) return
+      controller.close()
+      resolve()
+    },
+    cancel: () => resolve(),
+  })
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  if (signal.aborted) resolve()
+  return { stream, sent }
+}

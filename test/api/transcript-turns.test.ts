@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import { answerInTurn, readInTurn } from '../../src/api/jobs/transcript-turns.ts'
+import { findJob } from '../../src/jobs/job.ts'
+import { limits } from '../../src/limits.ts'
+import { shareServices, sourceOnly, startTestService } from '../support/service.ts'
+import { addTranscript } from '../support/transcripts.ts'
+
+shareServices()
+
+test('the server handles other events between two readings of transcripts', async () => {
+  const order: string[] = []
+  const event = () => {
+    order.push('event')
+    if (order.length < 5) setImmediate(event)
+  }
+  setImmediate(event)
+  await Promise.all([1, 2].map(() => readInTurn('ana', () => order.push('reading'))))
+  expect(order).toEqual(['event', 'reading', 'event', 'reading'])
+})
+
+test('accounts take turns in reading transcripts', async () => {
+  const order: string[] = []
+  const read = (account: string) => readInTurn(account, () => order.push(account))
+  await Promise.all(['ana', 'ana', 'ana', 'ben'].map(read))
+  expect(order).toEqual(['ana', 'ana', 'ben', 'ana'])
+})
+
+sourceOnly('large transcripts wait until a client has read an earlier one, small ones do not', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const jobWith = (text: string) => findJob(service.db, addTranscript(service.db, ana, [text]))!
+  const [large, small] = [jobWith('a'.repeat(limits.largeTranscriptBytes)), jobWith('a')]
+  const answer = (job: typeof large, { signal } = new AbortController()) =>
+    answerInTurn(service.db, job, signal, () => ({ body: 'text', headers: {} }))
+  // One account holds at most three quarters of the slots.
+  const held = await Promise.all(
+    Array.from({ length: (limits.largeAnswersMax * 3) / 4 - 1 }, () => answer(large)),
+  )
+  const gone = new AbortController()
+  await answer(large, gone)
+  const waiting = [answer(large), answer(large)]
+  expect(await (await answer(small)).text()).toBe('text')
+  expect(Bun.peek.status(waiting[0]!)).toBe('pending')
+  expect(await held[0]!.text()).toBe('text')
+  expect(await (await waiting[0]!).text()).toBe('text')
+  gone.abort()
+  expect(await (await waiting[1]!).text()).toBe('text')
+  await Promise.all(held.slice(1).map(response => response.body?.cancel()))
+})
