@@ -1,5 +1,6 @@
 // Hashes passwords with argon2id. Only the hash is stored.
 
+import { openSemaphore } from '../base/semaphore.ts'
 import { limits } from '../limits.ts'
 
 const cost = {
@@ -14,16 +15,15 @@ const cost = {
  */
 const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
-let turn: Promise<unknown> = Promise.resolve()
+/** The sender of a request that needs a hash. `signal` is aborted when the sender disconnects. */
+export type Asker = { network: string; signal: AbortSignal }
 
-/**
- * Calls `work` after the work of all earlier calls. Only one hash at a time is computed, because a hash needs
- * `passwordHashBytes` of memory.
- */
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  const result = turn.then(work)
-  turn = result.catch(() => null)
-  return result
+/** Only one hash at a time is computed, because a hash needs `passwordHashBytes` of memory. Networks take turns. */
+const semaphore = openSemaphore(1)
+
+/** Calls `work` in the turn of the sender, unless the sender has disconnected before. A command has no `asker`. */
+function inTurn<T>(asker: Asker | null, work: () => Promise<T>): Promise<T> {
+  return semaphore.run(asker?.network ?? '', work, asker?.signal)
 }
 
 /** Returns true if a person may choose this password. Its length is counted in characters, not in UTF-16 code units. */
@@ -32,14 +32,15 @@ export function isNewPassword(password: string): boolean {
   return characters >= limits.passwordLengthMin && characters <= limits.passwordLengthMax
 }
 
-export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => Bun.password.hash(password, cost))
+/** Rejects if the sender disconnects before its turn. */
+export function hashPassword(password: string, asker: Asker | null = null): Promise<string> {
+  return inTurn(asker, () => Bun.password.hash(password, cost))
 }
 
 /**
  * Returns true if a password matches a stored hash. Without a stored hash, `hash` is null: the function then returns
- * false, after the same time as for a wrong password.
+ * false, after the same time as for a wrong password. Rejects if the sender disconnects before its turn.
  */
-export function isPassword(password: string, hash: string | null): Promise<boolean> {
-  return inTurn(() => Bun.password.verify(password, hash ?? unmatchedHash))
+export function isPassword(password: string, hash: string | null, asker: Asker): Promise<boolean> {
+  return inTurn(asker, () => Bun.password.verify(password, hash ?? unmatchedHash))
 }

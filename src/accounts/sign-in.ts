@@ -4,7 +4,7 @@
 import type { Db } from '../db/db.ts'
 import { normalEmail } from './email.ts'
 import { findKey } from './key.ts'
-import { isPassword } from './password.ts'
+import { type Asker, isPassword } from './password.ts'
 import { createSession } from './session.ts'
 
 /** `passwordHash` is the stored hash of the given password, or null after a sign-in with an API key. */
@@ -25,13 +25,14 @@ export function signInWithKey(db: Db, text: string): SignedIn | null {
 export async function signInWithPassword(
   db: Db,
   { email, password }: { email: string; password: string },
+  asker: Asker,
 ): Promise<SignedIn | null> {
   const account = db.find<{ id: string; passwordHash: string }>(
     `select id, password_hash as passwordHash from accounts
      where email = $email and verified_at is not null and password_hash is not null`,
     { email: normalEmail(email) ?? '' },
   )
-  const isRight = await isPassword(password, account?.passwordHash ?? null)
+  const isRight = await isPassword(password, account?.passwordHash ?? null, asker)
   return account && isRight
     ? { accountId: account.id, keyId: null, passwordHash: account.passwordHash }
     : null

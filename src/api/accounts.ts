@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia'
 import { normalEmail } from '../accounts/email.ts'
 import { verificationMail } from '../accounts/mail.ts'
-import { hashPassword, isPassword } from '../accounts/password.ts'
+import { type Asker, hashPassword, isPassword } from '../accounts/password.ts'
 import { createVerification, findPendingPassword } from '../accounts/verification.ts'
 import { errorFields, log } from '../base/log.ts'
 import { ApiError } from '../errors.ts'
 import { gate } from './gate/gate.ts'
+import { askerOf } from './gate/request-state.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as shapes from './shapes/accounts.ts'
@@ -17,12 +18,12 @@ export const accounts = (service: Service) =>
 
     .post(
       '/v1/accounts',
-      async ({ body, set }) => {
+      async ({ body, request, requestState, set }) => {
         if (!service.config.signUp)
           throw new ApiError('FORBIDDEN', 'The sign-up is closed here; ask the operator for an account.')
         const email = normalEmail(body.email)
         if (!email) throw new ApiError('INVALID_REQUEST', 'email is not an address.')
-        await signUp(service, email, body.password)
+        await signUp(service, { email, password: body.password }, askerOf(request, requestState))
         set.status = 202
         return {
           status: 'pending_verification' as const,
@@ -46,7 +47,11 @@ export const accounts = (service: Service) =>
       detail: about({ hide: true }),
     })
 
-    .post('/verify', ({ form }) => choosePassword(service, form), { openForm: 'accounts.create' })
+    .post(
+      '/verify',
+      ({ form, request, requestState }) => choosePassword(service, form, askerOf(request, requestState)),
+      { openForm: 'accounts.create' },
+    )
 
 /**
  * Creates an account, unless it exists, and sends its verification mail. Sends no mail if the account is verified or
@@ -55,12 +60,12 @@ export const accounts = (service: Service) =>
  */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,
-  email: string,
-  password: string,
+  { email, password }: { email: string; password: string },
+  asker: Asker,
 ): Promise<void> {
   const pending = findPendingPassword(db, email)
-  const isSame = await isPassword(password, pending)
-  const passwordHash = await hashPassword(password)
+  const isSame = await isPassword(password, pending, asker)
+  const passwordHash = await hashPassword(password, asker)
   const token = createVerification(db, { email, passwordHash, pendingHash: isSame ? pending : null })
   if (!token) return
   const link = `${baseUrl()}/verify?token=${token}`

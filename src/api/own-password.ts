@@ -6,8 +6,9 @@ import { hashPassword, isPassword } from '../accounts/password.ts'
 import { createSession, endSessions } from '../accounts/session.ts'
 import { findAccountSettings, setPassword } from '../accounts/settings.ts'
 import { ApiError } from '../errors.ts'
+import type { Caller } from './gate/credential.ts'
 import { gate } from './gate/gate.ts'
-import type { RequestState } from './gate/request-state.ts'
+import { askerOf, type RequestState } from './gate/request-state.ts'
 import { sessionCookie } from './gate/session-cookie.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
@@ -20,7 +21,7 @@ export const ownPassword = (service: Service) =>
     .put(
       '/password',
       async ({ caller, body, request, requestState }) => {
-        const token = await changePassword(service, requestState, caller, body)
+        const token = await changePassword(service, { request, requestState, caller }, body)
         return new Response(null, {
           status: 204,
           headers: { 'Set-Cookie': sessionCookie(service, request, token), 'Cache-Control': 'no-store' },
@@ -39,17 +40,17 @@ export const ownPassword = (service: Service) =>
  */
 async function changePassword(
   { db }: Service,
-  { recheck }: RequestState,
-  caller: { accountId: string; keyId: string | null },
+  { request, requestState, caller }: { request: Request; requestState: RequestState; caller: Caller },
   { current_password: current, password }: Static<typeof shapes.passwordRequest>,
 ): Promise<string> {
   const { accountId } = caller
+  const asker = askerOf(request, requestState)
   const wrong = () => new ApiError('INVALID_CREDENTIALS', 'The current password is wrong.')
   const { passwordHash } = findAccountSettings(db, accountId)
-  if (passwordHash !== null && !(await isPassword(current ?? '', passwordHash))) throw wrong()
-  const hash = await hashPassword(password)
+  if (passwordHash !== null && !(await isPassword(current ?? '', passwordHash, asker))) throw wrong()
+  const hash = await hashPassword(password, asker)
   return db.tx(() => {
-    recheck()
+    requestState.recheck()
     if (findAccountSettings(db, accountId).passwordHash !== passwordHash) throw wrong()
     setPassword(db, accountId, hash)
     endSessions(db, accountId)

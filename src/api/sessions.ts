@@ -4,11 +4,13 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { findAccount } from '../accounts/account.ts'
+import type { Asker } from '../accounts/password.ts'
 import { endSession, endSessions, type Session, useSession } from '../accounts/session.ts'
 import { type SignedIn, signInWithKey, signInWithPassword, startSession } from '../accounts/sign-in.ts'
 import { ApiError } from '../errors.ts'
 import { gate } from './gate/gate.ts'
 import { refuseForeignOrigin } from './gate/own-origin.ts'
+import { askerOf } from './gate/request-state.ts'
 import { readSessionToken, removedCookie, sessionCookie } from './gate/session-cookie.ts'
 import { timestamp } from './jobs/job-json.ts'
 import { about } from './route.ts'
@@ -21,9 +23,9 @@ export const sessions = (service: Service) =>
 
     .post(
       '/session',
-      async ({ body, request, set }) => {
+      async ({ body, request, requestState, set }) => {
         refuseForeignOrigin(service, request)
-        const signedIn = await signIn(service, body)
+        const signedIn = await signIn(service, body, askerOf(request, requestState))
         const token = signedIn && startSession(service.db, signedIn)
         if (token === null) throw new ApiError('INVALID_CREDENTIALS')
         return answerWith(service, { request, set, token })
@@ -65,13 +67,14 @@ export const sessions = (service: Service) =>
 async function signIn(
   { db }: Service,
   { email, password, key }: Static<typeof shapes.signIn>,
+  asker: Asker,
 ): Promise<SignedIn | null> {
   const byKey = key !== undefined && email === undefined && password === undefined
   if (byKey) return signInWithKey(db, key)
   if (key !== undefined || email === undefined || password === undefined) {
     throw new ApiError('INVALID_REQUEST', 'Give email and password, or key alone.')
   }
-  return signInWithPassword(db, { email, password })
+  return signInWithPassword(db, { email, password }, asker)
 }
 
 type Answered = { request: Request; set: { headers: Record<string, string | number> }; token: string }

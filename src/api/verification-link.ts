@@ -1,6 +1,6 @@
 // The pages behind the link in a verification mail.
 
-import { hashPassword, isNewPassword } from '../accounts/password.ts'
+import { type Asker, hashPassword, isNewPassword } from '../accounts/password.ts'
 import { useVerification } from '../accounts/verification.ts'
 import { limits } from '../limits.ts'
 import { escapeHtml, htmlPage } from './html.ts'
@@ -17,14 +17,18 @@ export function openLink(service: Service, token: string): Response {
 }
 
 /** Handles the form of the page on which a person chooses the password of the account. */
-export async function choosePassword(service: Service, form: URLSearchParams): Promise<Response> {
+export async function choosePassword(
+  service: Service,
+  form: URLSearchParams,
+  asker: Asker,
+): Promise<Response> {
   if (!service.config.signUp) return closedPage()
   const [token, password] = [form.get('token') ?? '', form.get('password') ?? '']
   if (!isNewPassword(password)) {
     const problem = `Choose a password of ${limits.passwordLengthMin} to ${limits.passwordLengthMax} characters.`
     return passwordPage(token, { status: 400, problem })
   }
-  return resultPage(service, useVerification(service.db, token, await hashPassword(password)))
+  return resultPage(service, useVerification(service.db, token, await hashPassword(password, asker)))
 }
 
 function resultPage(service: Service, result: ReturnType<typeof useVerification>): Response {

@@ -49,3 +49,16 @@ test('passwords are hashed one after another, each with a new salt, and every ch
   expect(await Bun.password.verify(`${long.slice(0, -1)}y`, hash!)).toBe(false)
   expect(await Bun.password.verify('pass', hash!)).toBe(false)
 })
+
+test('networks take turns, and the password of a sender who has disconnected is not hashed', async () => {
+  const spy = spyOn(Bun.password, 'hash').mockImplementation(async password => `${password}`)
+  const order: string[] = []
+  const gone = new AbortController()
+  const hash = (network: string, password: string, { signal } = new AbortController()) =>
+    hashPassword(password, { network, signal }).then(made => order.push(made))
+  const work = [hash('a', 'a1'), hash('a', 'a2'), hash('a', 'left', gone), hash('a', 'a3'), hash('b', 'b1')]
+  gone.abort()
+  const results = await Promise.allSettled(work).finally(() => spy.mockRestore())
+  expect(results.map(({ status }) => status === 'rejected')).toEqual([false, false, true, false, false])
+  expect(order).toEqual(['a1', 'a2', 'b1', 'a3'])
+})

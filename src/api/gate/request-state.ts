@@ -1,5 +1,6 @@
 // The state of one request, from its start to its response.
 
+import type { Asker } from '../../accounts/password.ts'
 import type { Caller } from './credential.ts'
 import type { Claim } from './idempotency.ts'
 
@@ -42,4 +43,9 @@ export const emptyState: RequestState = {
 export function callerOf({ caller }: RequestState): Caller {
   if (!caller) throw new Error('the request was not authenticated')
   return caller
+}
+
+/** Returns the sender of a request, for the computation of a password hash. */
+export function askerOf({ signal }: Request, { network }: RequestState): Asker {
+  return { network, signal }
 }

@@ -3,10 +3,12 @@
 
 import { type Account, findAccount } from '../../accounts/account.ts'
 import { createGrant } from '../../accounts/grant.ts'
+import type { Asker } from '../../accounts/password.ts'
 import { useSession } from '../../accounts/session.ts'
 import { type SignedIn, signInWithKey, signInWithPassword, startSession } from '../../accounts/sign-in.ts'
 import { requestErrors } from '../../errors.ts'
 import { requireOwnOrigin } from '../gate/own-origin.ts'
+import { askerOf, type RequestState } from '../gate/request-state.ts'
 import { readSessionToken, sessionCookie } from '../gate/session-cookie.ts'
 import type { Service } from '../service.ts'
 import { queryOf } from '../unrouted.ts'
@@ -32,13 +34,17 @@ export function showConsent(service: Service, request: Request): Response {
 }
 
 /** Handles a form of the consent page. Refuses the form unless a page of this service sent it. */
-export async function decide(service: Service, request: Request, form: URLSearchParams): Promise<Response> {
+export async function decide(
+  service: Service,
+  { request, requestState }: { request: Request; requestState: RequestState },
+  form: URLSearchParams,
+): Promise<Response> {
   requireOwnOrigin(service, request)
   const asked = readAuthorization(service.db, form, service.baseUrl(request))
   if ('message' in asked) return refuse(asked, 303)
   switch (form.get('decision')) {
     case 'sign-in':
-      return signIn(service, request, { asked, form })
+      return signIn(service, request, { asked, form, asker: askerOf(request, requestState) })
     case 'switch':
       return signInPage(asked, form)
     case 'allow':
@@ -52,8 +58,12 @@ export async function decide(service: Service, request: Request, form: URLSearch
 
 type Decision = { asked: Authorization; form: URLSearchParams }
 
-async function signIn(service: Service, request: Request, { asked, form }: Decision): Promise<Response> {
-  const signedIn = await readCredentials(service, form)
+async function signIn(
+  service: Service,
+  request: Request,
+  { asked, form, asker }: Decision & { asker: Asker },
+): Promise<Response> {
+  const signedIn = await readCredentials(service, form, asker)
   const token = signedIn && startSession(service.db, signedIn)
   if (token === null) {
     const problem = requestErrors.INVALID_CREDENTIALS.message
@@ -69,11 +79,15 @@ async function signIn(service: Service, request: Request, { asked, form }: Decis
   return new Response(null, { status: 303, headers })
 }
 
-function readCredentials({ db }: Service, form: URLSearchParams): Promise<SignedIn | null> | SignedIn | null {
+function readCredentials(
+  { db }: Service,
+  form: URLSearchParams,
+  asker: Asker,
+): Promise<SignedIn | null> | SignedIn | null {
   const key = form.get('key')
   if (key !== null) return signInWithKey(db, key)
   const [email, password] = [form.get('email') ?? '', form.get('password') ?? '']
-  return signInWithPassword(db, { email, password })
+  return signInWithPassword(db, { email, password }, asker)
 }
 
 function allow(service: Service, request: Request, { asked, form }: Decision): Response {

@@ -29,9 +29,13 @@ export const oauth = (service: Service) => {
       ...hidden,
     })
     .get('/oauth/authorize', ({ request }) => showConsent(service, request), { visitor: true, ...hidden })
-    .post('/oauth/authorize', ({ request, form }) => decide(service, request, withValues(form)), {
-      openForm: 'oauth.authorize',
-    })
+    .post(
+      '/oauth/authorize',
+      ({ request, requestState, form }) => decide(service, { request, requestState }, withValues(form)),
+      {
+        openForm: 'oauth.authorize',
+      },
+    )
     .post(
       '/oauth/token',
       ({ request, form }) =>
