@@ -8,6 +8,7 @@ import type { Service } from '../../src/api/service.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import { type Answer, shareServices, startTestService, steered } from '../support/service.ts'
+import { addTranscript } from '../support/transcripts.ts'
 
 shareServices()
 
@@ -27,6 +28,21 @@ test('both headers accept a key, with or without Bearer', async () => {
     { 'x-api-key': key, Authorization: `Bearer ${key}` },
   ]
   for (const each of headers) expect((await service.fetch('/v1/balance', { headers: each })).status).toBe(200)
+})
+
+test('a shared cache may not store the response to a request with a credential', async () => {
+  const service = await startTestService(limited)
+  const ana = service.account('ana')
+  const id = addTranscript(service.db, ana, ['One.'])
+  const cached = async (path: string, key: string) => {
+    const { status, headers } = await service.fetch(path, { headers: { 'X-Api-Key': key } })
+    return [status, headers.get('cache-control')]
+  }
+  for (const path of ['/v1/balance', `/v1/transcribe/${id}`, `/v1/transcribe/${id}/export?format=srt`])
+    expect(await cached(path, ana.key)).toEqual([200, 'no-store'])
+  expect(await cached('/v1/transcribe/unknown', ana.key)).toEqual([404, 'no-store'])
+  expect(await cached('/v1/balance', 'sk_live_unknown')).toEqual([401, 'no-store'])
+  expect(await cached('/v1', ana.key)).toEqual([200, null])
 })
 
 test('Authorization takes precedence over X-Api-Key', async () => {

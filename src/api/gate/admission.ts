@@ -37,6 +37,8 @@ export function admit(
   const { rateLimiter } = service
   Object.assign(set.headers, quotaHeaders(rateLimiter, rate))
   admitAddress(service, requestState)
+  // Without this header, a shared cache may store the response: X-Api-Key and cookies do not forbid it (RFC 9111).
+  if (authenticated) set.headers['Cache-Control'] = 'no-store'
   requestState.recheck = () => void authenticated?.(service, request)
   requestState.caller = authenticated?.(service, request) ?? null
   const { caller, network } = requestState
