@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { answerInTurn, readInTurn } from '../../src/api/jobs/transcript-turns.ts'
+import { answerInTurn, inTurn } from '../../src/api/jobs/transcript-turns.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { limits } from '../../src/limits.ts'
 import { shareServices, sourceOnly, startTestService } from '../support/service.ts'
@@ -7,20 +7,20 @@ import { addTranscript } from '../support/transcripts.ts'
 
 shareServices()
 
-test('the server handles other events between two readings of transcripts', async () => {
+test('the server handles other events between two pieces of work on transcripts', async () => {
   const order: string[] = []
   const event = () => {
     order.push('event')
     if (order.length < 5) setImmediate(event)
   }
   setImmediate(event)
-  await Promise.all([1, 2].map(() => readInTurn('ana', () => order.push('reading'))))
-  expect(order).toEqual(['event', 'reading', 'event', 'reading'])
+  await Promise.all([1, 2].map(() => inTurn('ana', () => order.push('work'))))
+  expect(order).toEqual(['event', 'work', 'event', 'work'])
 })
 
-test('accounts take turns in reading transcripts', async () => {
+test('accounts take turns in the work on transcripts', async () => {
   const order: string[] = []
-  const read = (account: string) => readInTurn(account, () => order.push(account))
+  const read = (account: string) => inTurn(account, () => order.push(account))
   await Promise.all(['ana', 'ana', 'ana', 'ben'].map(read))
   expect(order).toEqual(['ana', 'ana', 'ben', 'ana'])
 })

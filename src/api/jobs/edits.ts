@@ -9,6 +9,7 @@ import * as shapes from '../shapes/edits.ts'
 import { idParam } from '../shapes/job.ts'
 import { editsOf, tagOf } from './etag.ts'
 import { timestamp } from './job-json.ts'
+import { inTurn } from './transcript-turns.ts'
 
 export const edits = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
@@ -16,12 +17,11 @@ export const edits = (service: Service) =>
 
     .patch(
       '/transcribe/:id',
-      ({ caller, params, body, headers, set }) => {
-        const knownEdits = editsOf(headers['if-match'])
-        const { job, edits, utterances } = editJob(service.db, caller.accountId, params.id, {
-          request: body,
-          knownEdits,
-        })
+      async ({ caller: { accountId }, params, body, headers, set }) => {
+        const edit = { request: body, knownEdits: editsOf(headers['if-match']) }
+        const { job, edits, utterances } = await inTurn(accountId, () =>
+          editJob(service.db, accountId, params.id, edit),
+        )
         set.headers.ETag = tagOf(edits)
         return { id: job.id, edited_at: timestamp(job.editedAt ?? 0), utterances }
       },

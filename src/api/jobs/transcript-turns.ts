@@ -1,5 +1,5 @@
-// Lets requests take turns in reading transcripts. The transcript of ten hours of speech has 10 MB as JSON, and its
-// export blocks the event loop for 0.3 s.
+// Lets requests take turns in reading and editing transcripts. The transcript of ten hours of speech has 10 MB as JSON.
+// Its export blocks the event loop for 0.3 s, and an edit of many utterances for longer.
 
 import { openSemaphore } from '../../base/semaphore.ts'
 import type { Db } from '../../db/db.ts'
@@ -7,17 +7,17 @@ import type { Job } from '../../jobs/job.ts'
 import { limits } from '../../limits.ts'
 import { sizeOfTranscript } from '../../transcripts/find-transcript.ts'
 
-const reading = openSemaphore(1)
+const working = openSemaphore(1)
 const sending = openSemaphore(limits.largeAnswersMax)
 
 /**
- * Calls `read`, and returns its result. Only one call runs at a time, and the accounts take turns. The server handles
- * other events between two calls.
+ * Calls `work`, which reads or edits a transcript, and returns its result. Only one call runs at a time, and the
+ * accounts take turns. The server handles other events between two calls.
  */
-export function readInTurn<T>(accountId: string, read: () => T): Promise<T> {
-  return reading.run(accountId, async () => {
+export function inTurn<T>(accountId: string, work: () => T): Promise<T> {
+  return working.run(accountId, async () => {
     await new Promise(resolve => setImmediate(resolve))
-    return read()
+    return work()
   })
 }
 
@@ -33,7 +33,7 @@ export async function answerInTurn(
   signal: AbortSignal,
   write: () => Written,
 ): Promise<Response> {
-  const written = () => readInTurn(accountId, write)
+  const written = () => inTurn(accountId, write)
   if (sizeOfTranscript(db, seq) <= limits.largeTranscriptBytes) {
     const { body, headers } = await written()
     return new Response(body, { headers })
