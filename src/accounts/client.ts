@@ -29,12 +29,16 @@ export function findClient(db: Db, id: string): Client | null {
   return row && { ...row, redirectUris: JSON.parse(row.redirectUris) }
 }
 
-/** Removes the clients that were not used for `clientKeptMs` and to which no account has given access (a grant). */
+/**
+ * Removes the clients without a grant (the access that an account has given) that were not used for `clientKeptMs`. If
+ * a client never had a grant, `clientUnusedMs` counts.
+ */
 export function purgeClients(db: Db): void {
+  const now = db.now()
   db.run(
-    `delete from clients where used_at <= $usedBefore
+    `delete from clients where used_at <= iif(used_at = created_at, $newBefore, $usedBefore)
      and not exists (select 1 from grants where client_id = clients.id)`,
-    { usedBefore: db.now() - limits.clientKeptMs },
+    { newBefore: now - limits.clientUnusedMs, usedBefore: now - limits.clientKeptMs },
   )
 }
 

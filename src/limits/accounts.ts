@@ -49,7 +49,11 @@ export const accountLimits = {
   grantsMax: 50,
   /** Time without use after which an OAuth client is removed, if it has no grant. */
   clientKeptMs: 60 * day,
+  /** Age at which an OAuth client is removed to which no account has ever given access. Anyone can register clients. */
+  clientUnusedMs: 7 * day,
   clientNameLengthMax: 100,
   redirectUrisMax: 10,
+  /** Maximum length of all redirect addresses of a client together. */
+  redirectUrisLengthMax: 4096,
   stateLengthMax: 4096,
 } as const

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { limits, rates } from '../../src/limits.ts'
 import { flow, redirectUri, registerClient, signIn } from '../support/oauth.ts'
-import { shareServices, startTestService, steered } from '../support/service.ts'
+import { marginMs, shareServices, startTestService, steered } from '../support/service.ts'
 
 shareServices()
 
@@ -144,6 +144,7 @@ test('an address that is not safe to return to is refused', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   const lists = [
     [],
+    Array(3).fill(`https://probe.example/${'x'.repeat(limits.urlLengthMax - 100)}`),
     'https://probe.example/',
     null,
     7,
@@ -219,24 +220,32 @@ test('an address may register ten clients a minute', async () => {
   expect(refused.headers.get('access-control-allow-origin')).toBe('*')
 })
 
-steered('a client without a grant is forgotten 60 days after its last use', async () => {
-  const service = await startTestService()
-  const cookie = await signIn(service, service.account('ana').key)
-  const { client_id: unused } = (await registerClient(service)).body
-  const { client_id: used } = (await registerClient(service)).body
-  const ana = flow(service, { cookie, clientId: used })
-  const { refresh_token } = await ana.getTokens()
-  const { client_id: allowed } = (await registerClient(service)).body
-  const dayMs = 24 * 3600 * 1000
-  const isKnown = async (client_id: string) =>
-    (await service.fetch(`/oauth/authorize?client_id=${client_id}&redirect_uri=${redirectUri}`)).status ===
-    302
-  service.later(29 * dayMs)
-  expect((await ana.refresh(refresh_token)).status).toBe(200)
-  await flow(service, { cookie, clientId: allowed }).getCode()
-  service.later(limits.clientKeptMs - 29 * dayMs)
-  expect(service.db.list('select * from grants')).toEqual([])
-  expect(await Promise.all([unused, used, allowed].map(isKnown))).toEqual([false, true, true])
-  service.later(29 * dayMs)
-  expect(await isKnown(used)).toBe(false)
-})
+steered(
+  'a client without a grant is forgotten 60 days after its last use, or 7 days after its registration',
+  async () => {
+    const service = await startTestService()
+    const cookie = await signIn(service, service.account('ana').key)
+    const { client_id: unused } = (await registerClient(service)).body
+    const { client_id: used } = (await registerClient(service)).body
+    const ana = flow(service, { cookie, clientId: used })
+    const { refresh_token } = await ana.getTokens()
+    const dayMs = 24 * 3600 * 1000
+    const isKnown = async (client_id: string) =>
+      (await service.fetch(`/oauth/authorize?client_id=${client_id}&redirect_uri=${redirectUri}`)).status ===
+      302
+    service.later(limits.clientUnusedMs - marginMs)
+    expect(await isKnown(unused)).toBe(true)
+    service.later(marginMs)
+    expect(await Promise.all([unused, used].map(isKnown))).toEqual([false, true])
+    service.later(28 * dayMs - limits.clientUnusedMs)
+    const { client_id: allowed } = (await registerClient(service)).body
+    service.later(dayMs)
+    expect((await ana.refresh(refresh_token)).status).toBe(200)
+    await flow(service, { cookie, clientId: allowed }).getCode()
+    service.later(limits.clientKeptMs - 29 * dayMs)
+    expect(service.db.list('select * from grants')).toEqual([])
+    expect(await Promise.all([used, allowed].map(isKnown))).toEqual([true, true])
+    service.later(29 * dayMs)
+    expect(await isKnown(used)).toBe(false)
+  },
+)

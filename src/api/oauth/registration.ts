@@ -20,7 +20,7 @@ export function registerClient(db: Db, metadata: Record<string, unknown>): Respo
   if (!areRedirectUris(uris)) {
     return oauthError(
       'invalid_redirect_uri',
-      `redirect_uris must be 1 to ${limits.redirectUrisMax} addresses: https, http on a loopback address, or a scheme that is a reversed domain name.`,
+      `redirect_uris must be 1 to ${limits.redirectUrisMax} addresses, of at most ${limits.redirectUrisLengthMax} characters together: https, http on a loopback address, or a scheme that is a reversed domain name.`,
     )
   }
   const client = createClient(db, { name: nameOf(metadata.client_name), redirectUris: uris })
@@ -60,7 +60,8 @@ function areRedirectUris(uris: unknown): uris is string[] {
     Array.isArray(uris) &&
     uris.length > 0 &&
     uris.length <= limits.redirectUrisMax &&
-    uris.every(uri => typeof uri === 'string' && uri.length <= limits.urlLengthMax && isRedirectUri(uri))
+    uris.every(uri => typeof uri === 'string' && uri.length <= limits.urlLengthMax && isRedirectUri(uri)) &&
+    uris.join('').length <= limits.redirectUrisLengthMax
   )
 }
 
