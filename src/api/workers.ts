@@ -6,6 +6,7 @@ import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import { findJob } from '../jobs/job.ts'
 import { limits } from '../limits.ts'
+import { readBody } from './gate/body.ts'
 import { emptyState } from './gate/request-state.ts'
 import { pauseIdleTimeout } from './idle-timeout.ts'
 import { sendSource } from './jobs/media.ts'
@@ -53,22 +54,11 @@ export const workers = (service: Service, fleet: Fleet) => {
         // Bun's idle timeout could close the connection, because no bytes are sent until the result is stored.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         try {
-          return await fleet.deliver(await readAll(request))
+          return await fleet.deliver(await readBody(request, limits.workerResultBytesMax))
         } finally {
           resumeTimeout()
         }
       },
       { parse: 'none', detail: about({ hide: true }) },
     )
-}
-
-async function readAll(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.length
-    if (bytes > limits.workerResultBytesMax) throw new ApiError('PAYLOAD_TOO_LARGE')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

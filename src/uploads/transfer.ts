@@ -1,6 +1,7 @@
 // Receives the body of one upload request: a file, a part of a file, or a form with a file. The body may arrive slowly.
 // The request fails if no bytes arrive within the idle timeout.
 
+import { openBreaks } from '../base/breaks.ts'
 import { ApiError } from '../errors.ts'
 
 export type TransferFacts = {
@@ -33,11 +34,12 @@ export class Transfer {
   }
 
   /**
-   * Yields the chunks of the request body. Throws an ApiError if no chunk arrives within the idle timeout, or if `stop`
-   * was called.
+   * Yields the chunks of the request body, with breaks for other events. Throws an ApiError if no chunk arrives within
+   * the idle timeout, or if `stop` was called.
    */
   async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = body.getReader()
+    const takeBreak = openBreaks()
     let received = 0
     this.#cut = () => void reader.cancel().catch(() => {})
     try {
@@ -53,6 +55,7 @@ export class Transfer {
         received += value.byteLength
         if (!this.#isReserved) this.bytes = Math.max(this.bytes, received)
         yield value
+        await takeBreak()
       }
     } finally {
       this.#disarm()

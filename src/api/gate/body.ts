@@ -1,6 +1,7 @@
 // Reads the body of a request, and parses JSON. Refuses a wrong Content-Type, a compressed body, a too large body, and
 // invalid JSON.
 
+import { joinChunks } from '../../base/join-chunks.ts'
 import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { codingsIn } from '../../net/content-encoding.ts'
@@ -45,14 +46,10 @@ export async function readBody(
   request: Request,
   bytesMax: number = limits.bodyBytesMax,
 ): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) throw tooLarge(bytesMax)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  if (request.body === null) return new Uint8Array()
+  const body = await joinChunks(request.body, bytesMax)
+  if (body === null) throw tooLarge(bytesMax)
+  return body
 }
 
 /**

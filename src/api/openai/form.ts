@@ -1,6 +1,7 @@
 // Receives the form of an audio request. The file of the form is written to the disk, and the other fields stay in
 // memory.
 
+import { joinChunks } from '../../base/join-chunks.ts'
 import { readMultipart } from '../../base/multipart.ts'
 import { boundaryOf, MultipartError, type Part } from '../../base/multipart-head.ts'
 import { ApiError } from '../../errors.ts'
@@ -73,14 +74,8 @@ async function readForm(
 }
 
 async function readField({ name, body }: Part, bytesMax: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let left = bytesMax - name.length
-  for await (const chunk of body) {
-    left -= chunk.byteLength
-    if (left < 0) break
-    chunks.push(chunk)
-  }
-  if (left >= 0) return Buffer.concat(chunks)
+  const value = await joinChunks(body, bytesMax - name.length)
+  if (value !== null) return Buffer.from(value)
   throw invalidField(
     name.slice(0, 100),
     `The fields of the form are larger than ${limits.formFieldsBytesMax / 1024} KB.`,

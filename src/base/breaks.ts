@@ -1,0 +1,17 @@
+// Breaks in the reading of a body. A client can send a body in chunks of one byte. Without breaks, a few such bodies
+// block the event loop for 20 s, because chunks that have arrived are read without a return to the event loop.
+
+import { limits } from '../limits.ts'
+
+/**
+ * Returns a function that must be called after each chunk. If the last break was `breakEveryMs` ago, the function waits
+ * until the event loop has handled other events.
+ */
+export function openBreaks(): () => Promise<void> {
+  let lastAt = performance.now()
+  return async () => {
+    if (performance.now() - lastAt < limits.breakEveryMs) return
+    await new Promise(resolve => setImmediate(resolve))
+    lastAt = performance.now()
+  }
+}
