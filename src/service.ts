@@ -6,6 +6,7 @@ import { serve } from './api/serve.ts'
 import type { Service } from './api/service.ts'
 import { unpackCarried } from './base/carried.ts'
 import { log } from './base/log.ts'
+import { nextTurn } from './base/next-turn.ts'
 import { reasonOf } from './base/reason.ts'
 import { type Config, listeningUrl } from './config.ts'
 import { openOwn } from './db/copy.ts'
@@ -118,5 +119,5 @@ async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Servic
   await Promise.race([server.stop(), late])
   await server.stop(true)
   // Waits for one turn of the event loop: the hook that logs a request runs one turn after the response.
-  await new Promise(resolve => setImmediate(resolve))
+  await nextTurn()
 }

@@ -2,6 +2,7 @@
 // block the event loop for 20 s, because chunks that have arrived are read without a return to the event loop.
 
 import { limits } from '../limits.ts'
+import { nextTurn } from './next-turn.ts'
 
 /**
  * Returns a function that must be called after each chunk. If the last break was `breakEveryMs` ago, the function waits
@@ -11,7 +12,7 @@ export function openBreaks(): () => Promise<void> {
   let lastAt = performance.now()
   return async () => {
     if (performance.now() - lastAt < limits.breakEveryMs) return
-    await new Promise(resolve => setImmediate(resolve))
+    await nextTurn()
     lastAt = performance.now()
   }
 }

@@ -29,7 +29,7 @@ export function requireSystemCalls(): void {
 }
 
 /**
- * Opens the C library at the first system call. An error during the load of this module would cause a crash report
+ * Opens the C library, not before it is needed. An error during the load of this module would cause a crash report
  * instead of an error message.
  */
 function open() {

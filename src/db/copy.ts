@@ -93,8 +93,8 @@ export function problemOf(file: string): string | null {
 
 /** Returns the two files of a copy, the secret and the database, each with its path in the restored data folder. */
 export function filesOf(file: string, dataDir: string): { from: string; to: string }[] {
-  // The secret is placed before the database. A server that starts between both steps would otherwise create another
-  // secret, which cannot decrypt the restored database.
+  // The secret is placed before the database. In the other order, a server that starts between both steps would find
+  // that the secret of the database is missing, and would end.
   return [
     { from: `${file}.key`, to: secretPath(dataDir) },
     { from: file, to: databasePath(dataDir) },

@@ -28,8 +28,8 @@ const ownNames =
 
 /**
  * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a folder
- * without a database contains files of another program. Also throws if `restoring` is false and this folder contains
- * media files itself, not through a symbolic link. A server with a new database would delete these files.
+ * without a database contains files of another program. Also throws if a folder without a database contains media files,
+ * unless `restoring` is true or the folder of media is a symbolic link. A server with a new database would delete them.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {

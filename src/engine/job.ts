@@ -1,6 +1,7 @@
 // Runs one job in the engine process. Decodes the media file, and transcribes each channel or the mix of all channels.
 // Reports the progress and the transcript to the parent process.
 
+import { nextTurn } from '../base/next-turn.ts'
 import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -39,7 +40,7 @@ export async function work(
     if (now - reportedAt < limits.engineReportEveryMs) return
     reportedAt = now
     send({ kind: 'progress', id, seconds: seconds(reached) })
-    await new Promise(resolve => setImmediate(resolve))
+    await nextTurn()
   }
   let utterancesSent = 0
   const onUtterances = (utterances: Utterance[], language: string) => {

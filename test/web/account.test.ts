@@ -238,7 +238,7 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await test.click()
   await page.getByText('It arrived.').waitFor()
   expect(events).toEqual(['test', 'test'])
-  // The test goes to the stored address, so the typed one must be stored first.
+  // The test event is sent to the stored address. So the button is off while another address is typed.
   await page.getByLabel('Default address').fill('https://example.org/other')
   await page.getByText('Save an address to send a test to it.').waitFor()
   expect(await test.isDisabled()).toBe(true)

@@ -1,6 +1,7 @@
 // Lets requests take turns in reading and editing transcripts. The transcript of ten hours of speech has 10 MB as JSON.
 // Its export blocks the event loop for 0.3 s, and an edit of many utterances for longer.
 
+import { nextTurn } from '../../base/next-turn.ts'
 import { openSemaphore } from '../../base/semaphore.ts'
 import type { Db } from '../../db/db.ts'
 import type { Job } from '../../jobs/job.ts'
@@ -16,7 +17,7 @@ const sending = openSemaphore(limits.largeAnswersMax)
  */
 export function inTurn<T>(accountId: string, work: () => T): Promise<T> {
   return working.run(accountId, async () => {
-    await new Promise(resolve => setImmediate(resolve))
+    await nextTurn()
     return work()
   })
 }
