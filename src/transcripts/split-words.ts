@@ -4,8 +4,8 @@ import { needsWordBreaking, writtenWithoutSpaces } from '../languages.ts'
 import type { Word } from './transcript.ts'
 
 /**
- * Divides an edited text into words. Unchanged words at both ends stay as they are. The text between them is divided at
- * the spaces, or by the Unicode rules in a language without spaces.
+ * Divides an edited text into words. Unchanged words at both ends stay as they are, except that new marks may be joined
+ * to them. The text between them is divided at the spaces, or by the Unicode rules in a language without spaces.
  */
 export function splitWords(text: string, old: readonly Word[], language: string): string[] {
   const isSpaced = !writtenWithoutSpaces(language) && !needsWordBreaking(language)
@@ -18,11 +18,10 @@ export function splitWords(text: string, old: readonly Word[], language: string)
   const begins = endsOf(reversed(text), words.toReversed().map(reversed)).map(end => text.length - end)
   const tail = begins.findLastIndex(at => isEdge(at) && at >= from) + 1
   const changed = text.slice(from, begins[tail - 1] ?? text.length)
-  return [
-    ...words.slice(0, head),
-    ...(isSpaced ? partsOf(changed) : segmentsOf(changed, language)),
-    ...words.slice(words.length - tail),
-  ]
+  const parts = isSpaced ? partsOf(changed) : segmentsOf(changed, language)
+  const [next, ...others] = words.slice(words.length - tail)
+  if (next !== undefined) parts.push({ text: next, isMark: false })
+  return [...joined(words.slice(0, head), parts, isSpaced ? ' ' : ''), ...others]
 }
 
 /**
@@ -45,36 +44,40 @@ function reversed(text: string): string {
   return text.split('').toReversed().join('')
 }
 
+/** A part of a text. `isMark` is true for punctuation that belongs to the word before it. */
+type Part = { text: string; isMark: boolean }
+
 /** Matches punctuation that French writes after a space. It belongs to the word before it. */
 const spacedMark = /^[!?:;…»]+$/
 /** Matches opening quotation marks and brackets. They belong to the word after them. */
 const opening = /^[\p{Ps}\p{Pi}]+$/u
 
-/** Divides a text into words at its spaces, and joins marks that `spacedMark` or `opening` matches to a word. */
-function partsOf(text: string): string[] {
-  const words: string[] = []
-  for (const part of text.split(' ')) {
-    if (part === '') continue
-    const last = words.at(-1)
-    if (last === undefined || !(spacedMark.test(part) || opening.test(last))) words.push(part)
-    else words[words.length - 1] = `${last} ${part}`
+/** Divides a text at its spaces. */
+function partsOf(text: string): Part[] {
+  const parts = text.split(' ').filter(part => part !== '')
+  return parts.map(part => ({ text: part, isMark: spacedMark.test(part) }))
+}
+
+/** Divides a text by the Unicode rules for word boundaries. */
+function segmentsOf(text: string, language: string): Part[] {
+  const parts: Part[] = []
+  for (const { segment, isWordLike } of new Intl.Segmenter(language, { granularity: 'word' }).segment(text)) {
+    const part = segment.trim()
+    if (part !== '') parts.push({ text: part, isMark: !isWordLike && !opening.test(part) })
   }
-  return words
+  return parts
 }
 
 /**
- * Divides a text into words by the Unicode rules for word boundaries. An opening mark is joined to the word after it,
- * and any other mark to the word before it, if there is one.
+ * Returns the words and the parts after them. An opening mark is joined to the part after it, and any other mark to the
+ * word before it, if there is one.
  */
-function segmentsOf(text: string, language: string): string[] {
-  const words: string[] = []
-  for (const { segment, isWordLike } of new Intl.Segmenter(language, { granularity: 'word' }).segment(text)) {
-    const part = segment.trim()
-    if (part === '') continue
-    const last = words.at(-1)
-    const begins = isWordLike || opening.test(part)
-    if (last === undefined || (begins && !opening.test(last))) words.push(part)
-    else words[words.length - 1] = last + part
+function joined(words: readonly string[], parts: readonly Part[], separator: string): string[] {
+  const all = [...words]
+  for (const { text, isMark } of parts) {
+    const last = all.at(-1)
+    if (last === undefined || !(isMark || opening.test(last))) all.push(text)
+    else all[all.length - 1] = last + separator + text
   }
-  return words
+  return all
 }

@@ -195,6 +195,30 @@ test('a French mark after a space stays with its word', () => {
   expect(both.map(([word]) => word)).toEqual(['Bon', '« quoi ?', 'Tout !'])
 })
 
+test('a mark that is added beside an unchanged word is joined to it, and the word keeps its times', () => {
+  const french = spoken([
+    ['Tu', 0, 0.5],
+    ['viens', 0.5, 1],
+  ])
+  expect(timed(french, 'Tu viens ?', 'fr')).toEqual([
+    ['Tu', 0, 0.5],
+    ['viens ?', 0.5, 1],
+  ])
+  expect(timed(french, 'Tu « viens', 'fr').map(([word]) => word)).toEqual(['Tu', '« viens'])
+  const chinese = spoken(
+    [
+      ['你好', 0, 0.5],
+      ['世界', 0.5, 1],
+    ],
+    '',
+  )
+  expect(timed(chinese, '你好，世界', 'zh')).toEqual([
+    ['你好，', 0, 0.5],
+    ['世界', 0.5, 1],
+  ])
+  expect(timed(chinese, '你好「世界', 'zh').map(([word]) => word)).toEqual(['你好', '「世界'])
+})
+
 test('words without a space between them keep their times, and the original text gives the original words', () => {
   const said: [string, number, number][] = [
     ['well', 0, 0.3],
