@@ -192,7 +192,9 @@ export class WorkerPool {
     }
   }
 
+  /** Logs and reports that a worker cannot be started, unless it is no longer needed. */
   #noteUnstarted(error: unknown): void {
+    if (!this.#needsWorker()) return
     this.#status.logFault('engine process not started', reasonOf(error))
     if (this.#workers.size === 0) this.#status.hasNoProcess()
   }

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import * as carried from '../../src/base/carried.ts'
 import { log } from '../../src/base/log.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
@@ -390,6 +391,24 @@ test('all workers end after the idle time, although one of them never loads its 
   rmSync(join(folder, 'loaded'))
   expect((await run(opened)).full_transcript).not.toBe(transcript.full_transcript)
   expect(becameReady).toBe(1)
+})
+
+test('files that cannot be unpacked after the idle time do not make the engine unready', async () => {
+  const timers = steeredTimers()
+  const second = Promise.withResolvers<void>()
+  let attempts = 0
+  using _unpack = spyOn(carried, 'unpackCarried').mockImplementation(async () => {
+    attempts++
+    if (attempts === 2) await second.promise
+  })
+  const opened = open('well', { after: timers.after, retryMs: 1 }, { workers: 2, idleUnloadMs: 1000 })
+  await ready(opened)
+  expect(timers.set.length).toBe(1)
+  timers.elapse()
+  second.reject(new Error('the disk is full'))
+  await new Promise(resolve => setImmediate(resolve))
+  expect(opened.state().ready).toBe(true)
+  expect((await run(opened)).full_transcript).toStartWith('heard by')
 })
 
 test('without an idle time the workers are kept', async () => {
