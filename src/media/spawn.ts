@@ -31,6 +31,7 @@ export async function startWhenPossible(
       log.warn('media program waits', { cause: reasonOf(error.cause) })
     }
     await Bun.sleep(limits.mediaStartRetryMs)
+    signal.throwIfAborted()
   }
 }
 

@@ -5,6 +5,7 @@ import { afterEach, expect, mock, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import built from '../../native/built.json'
+import * as carried from '../../src/base/carried.ts'
 import { sha256 } from '../../src/base/hash.ts'
 import { log } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config.ts'
@@ -78,4 +79,17 @@ test('a media program that cannot be started for too long fails the job, and a s
   expect(await startWhenPossible(null, [], wav, { signal, waitMs: 60_000 }).catch(reason => reason)).toBe(
     'cancelled',
   )
+})
+
+test('a stopped job does not wait until the files of the program can be unpacked', async () => {
+  const warn = spyOn(log, 'warn').mockImplementation(() => {})
+  const stop = new AbortController()
+  failStarts('', 0, () => stop.abort('cancelled'))
+  spyOn(carried, 'unpackCarried').mockImplementation(async () => {
+    throw Object.assign(new Error('no files'), { code: 'EMFILE' })
+  })
+  const { signal } = stop
+  const stopped = startWhenPossible(null, [], wav, { signal, waitMs: 100 })
+  expect(await stopped.catch(reason => reason)).toBe('cancelled')
+  expect(warn).toHaveBeenCalledTimes(1)
 })
