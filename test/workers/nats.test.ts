@@ -388,10 +388,12 @@ natsTest('a second server of the same cluster waits until the first one has ende
   await first.link.close()
   await second.ready
   // While the connection of the second server is broken, another server starts.
+  const release = proxy.hold()
   proxy.cut()
   await until(() => second.link.fault() !== null)
   const third = open(nats.port)
   await third.ready
+  release()
   await until(() => warn.mock.calls.length > 2)
   expect(found()).toEqual([reason, 'the connection broke off', reason])
   await second.link.close()

@@ -86,7 +86,6 @@ natsTest('a worker gets the answer `welcome` only when its queues exist', async 
   expect(await queues()).toEqual([again, first])
 })
 
-// From version 2.10 on, nats-server refuses to create an existing queue with another setting.
 // The engine of a worker replaces the built-in model when another model is installed. It stays ready meanwhile.
 natsTest('a ready worker that changes its model gets the queues of its new pool', async () => {
   const { hello, queues } = await open('changed')
@@ -97,6 +96,7 @@ natsTest('a ready worker that changes its model gets the queues of its new pool'
   expect(await queues()).toContain(consumerOf(other, 'first'))
 })
 
+// From version 2.10 on, nats-server refuses to create an existing queue with another setting.
 natsTest('a server that starts with another lease changes the queues that exist', async () => {
   const { wire, consumers } = await open('lease')
   const waits = []
