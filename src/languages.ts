@@ -32,8 +32,8 @@ export function isKnownToWhisper(code: string): boolean {
   return knownToWhisper.has(listedCode(code))
 }
 
-/** The codes in `languages` for other codes of Norwegian Bokmål, Filipino and Mandarin. */
-const others = new Map([
+/** Codes that are not accepted (Norwegian Bokmål, Filipino and Mandarin), with the codes in `languages` to use instead. */
+const suggestions = new Map([
   ['nb', 'no'],
   ['fil', 'tl'],
   ['cmn', 'zh'],
@@ -46,7 +46,7 @@ const others = new Map([
 export function findMeantLanguage(given: string): string | null {
   try {
     const { language } = new Intl.Locale(given.replaceAll('_', '-'))
-    const code = others.get(language) ?? language
+    const code = suggestions.get(language) ?? language
     if (isLanguage(code)) return code
   } catch {
     // `Intl.Locale` throws if the text does not have the form of a language code. The text may then be the name of a
