@@ -25,7 +25,7 @@ export class HandOver {
   /**
    * The place of the job's message in the JetStream stream. `pool` names the group of workers whose queue has the
    * message. `sequence` is the number of the newest message that JetStream accepted for this pool, or 0 if that is not
-   * known. `place` is null if this process has put the job into no queue.
+   * known. `place` is null if this process has put the job into no queue, or has removed the message.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null

@@ -244,8 +244,8 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 
 /**
  * Calls `end` for each source of the group. Continues after Interrupted and EngineFailed, because the next source may
- * have text to write, and finally throws this error. An Interrupted then says where all texts are that were kept.
- * Throws any other error at once.
+ * have text to write. Finally throws the EngineFailed, or else an Interrupted that says where all kept texts are. Throws
+ * any other error at once.
  */
 async function forAll(
   group: readonly Prepared[],
