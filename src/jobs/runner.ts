@@ -147,7 +147,7 @@ export class Runner {
    * Sends the due webhook events when all results are stored.
    */
   writeEnds(): void {
-    if (this.#results.writeAll()) this.#parts.webhooks.resume()
+    if (this.#results.writeAll(id => this.#stopIfEnded(id))) this.#parts.webhooks.resume()
   }
 
   /** Continues all unfinished jobs after a start of the server. `pump` starts the pending ones. */

@@ -48,13 +48,14 @@ export class StepResults {
   }
 
   /**
-   * Stores the results of steps that were kept, and repeats the failed steps that were kept. Stops and returns false if
-   * the database still cannot be used.
+   * Stores the results of steps that were kept, and repeats the failed steps that were kept. Calls `onOther` with the
+   * ids of the jobs that have not ended here. Stops and returns false if the database still cannot be used.
    */
-  writeAll(): boolean {
+  writeAll(onOther: (jobId: string) => void): boolean {
     for (const { job, end } of [...this.#unwritten.values()]) {
-      this.write(job, end)
+      const hasEnded = this.write(job, end)
       if (this.#unwritten.has(job.id)) return false
+      if (!hasEnded) onOther(job.id)
     }
     return true
   }

@@ -5,6 +5,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { toApiError } from '../../src/api/envelope.ts'
 import { databasePath } from '../../src/db/db.ts'
+import { failJob } from '../../src/jobs/end.ts'
 import { limits } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -32,6 +33,25 @@ steered('a transcript that a full disk does not take is kept, and stored by a la
   expect(await ana.balance()).toMatchObject({ reserved_cents: 0 })
   expect(service.engine.tasks).toHaveLength(1)
 })
+
+steered(
+  'a job that a command ends while its transcript waits to be stored ends for its engine too',
+  async () => {
+    const service = await startTestService()
+    const ended: string[] = []
+    service.engine.ended = id => void ended.push(id)
+    const id = await service.account('ana').transcribe(speech(60))
+    const task = await service.engine.given(1)
+    const lock = lockDatabase(service)
+    service.engine.finish(task)
+    await turns()
+    lock.free()
+    failJob(service.db, id, { code: 'CANCELLED' })
+    service.later(0)
+    service.later(0)
+    expect(ended).toEqual([id])
+  },
+)
 
 steered('a job that cannot begin while another process writes begins at a later sweep', async () => {
   const service = await startTestService()
