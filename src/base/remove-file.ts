@@ -1,5 +1,6 @@
-// Removes media files. The operating system needs about 5 ms to free the space of 30 MB, and a second for 5 GB. It frees
-// the space when nothing has the file open. A file is therefore opened, removed, and closed outside the event loop.
+// Removes files that may be large, such as media. The operating system needs about 5 ms to free the space of 30 MB, and a
+// second for 5 GB. It frees the space when nothing has the file open. A file is therefore opened, removed, and closed
+// outside the event loop.
 
 import { close, constants, openSync, rmSync } from 'node:fs'
 import { errorFields, log } from './log.ts'
@@ -24,13 +25,13 @@ export function tryRemove(path: string): boolean {
 }
 
 /**
- * Removes a file, if it exists. Must not be called for a file that SQLite has open: closing it would release the locks
- * of SQLite.
+ * Removes a file, if it exists. Also removes a folder if `recursive` is true. Must not be called for a file that SQLite
+ * has open: closing it would release the locks of SQLite.
  */
-export function removeFile(path: string): void {
+export function removeFile(path: string, { recursive = false } = {}): void {
   const file = tryOpen(path)
   try {
-    rmSync(path, { force: true })
+    rmSync(path, { recursive, force: true })
   } finally {
     if (file !== null) close(file, () => {})
   }

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { draftPath } from './draft-names.ts'
+import { removeFile } from './remove-file.ts'
 
 /**
  * A draft: a file or folder that is still being written. Callers declare it with `using`, write to `path`, and move it
@@ -23,6 +24,7 @@ import { draftPath } from './draft-names.ts'
 export class Draft implements Disposable {
   readonly path: string
   readonly #target: string
+  #isPlaced = false
 
   constructor(target: string) {
     this.#target = target
@@ -39,6 +41,7 @@ export class Draft implements Disposable {
       // `placeFile` fails if the target exists. `renameSync` fails if the target is a folder that is not empty.
       if (isFolder) renameSync(this.path, this.#target)
       else placeFile(this.path, this.#target)
+      this.#isPlaced = true
     } catch (error) {
       if (isTaken(error)) return false
       throw error
@@ -55,7 +58,9 @@ export class Draft implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    remove(this.path)
+    // A placed draft may be a second path of the target. `removeFile` is not for a file that SQLite may open.
+    if (this.#isPlaced) remove(this.path)
+    else removeFile(this.path, { recursive: true })
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { draftPath, isDraft, removeOldDrafts } from '../../src/base/draft-names.ts'
+import { lockFile } from '../../src/base/file-lock.ts'
 import { Draft, linkOrCopy, replaceFolder } from '../../src/base/whole-file.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -51,7 +52,7 @@ test('a file has its name only when it is complete', () => {
   expect([readdirSync(home), readFileSync(path, 'utf8')]).toEqual([['a'], 'whole'])
 })
 
-test('a draft that was not put in place is removed, and the old file remains', () => {
+test('a draft that was not put in place is removed and closed, and the old file remains', async () => {
   const home = folder('failed')
   const path = join(home, 'a')
   writeFileSync(path, 'old')
@@ -61,6 +62,21 @@ test('a draft that was not put in place is removed, and the old file remains', (
     throw new Error('no more')
   }).toThrow('no more')
   expect([readdirSync(home), readFileSync(path, 'utf8')]).toEqual([['a'], 'old'])
+  while (openFilesIn(home).length > 0) await new Promise(resolve => setImmediate(resolve))
+})
+
+test('the removal of a placed draft keeps the locks of SQLite on its target', async () => {
+  const path = join(folder('locked'), 'a')
+  {
+    using draft = new Draft(path)
+    writeFileSync(draft.path, '')
+    draft.place()
+    expect(lockFile(path)).not.toBeNull()
+  }
+  while (openFilesIn(`${path}.`).length > 0) await new Promise(resolve => setImmediate(resolve))
+  const locks = JSON.stringify(join(import.meta.dir, '../../src/base/file-lock.ts'))
+  const other = `import { lockFile } from ${locks}; console.log(lockFile(${JSON.stringify(path)}))`
+  expect(Bun.spawnSync([process.execPath, '-e', other]).stdout.toString()).toBe('null\n')
 })
 
 test('a draft of a folder that was not put in place is removed', () => {
