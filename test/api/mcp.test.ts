@@ -294,6 +294,9 @@ test('lists come in pages', async () => {
   expect(last.text).not.toContain('cursor')
   await ana.transcribe()
   expect((await call('list_transcripts', { limit: 1 })).text).toContain('from talk.mp3, 20')
+  // A file that was sent in a form may have no name.
+  service.db.run(`update uploads set filename = ''`)
+  expect((await call('list_transcripts', { limit: 1 })).text).toContain('from a recording, 20')
 })
 
 const wrongCalls: [tool: string, args: object, answer: string][] = [

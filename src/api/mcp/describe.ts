@@ -1,4 +1,4 @@
-// Describes a job in a line of text for an assistant, and formats times.
+// Describes a job in a line of text for an assistant, names its recording, and formats times.
 
 import type { Static } from '@sinclair/typebox'
 import type * as shapes from '../shapes/job.ts'
@@ -11,10 +11,17 @@ export function describeJob(job: Static<typeof shapes.listedJob>): string {
     job.error ? `${job.error.code}: ${job.error.message}` : null,
     job.audio_duration_seconds === null ? null : `length ${clock(job.audio_duration_seconds)}`,
     job.language === null ? null : `language ${job.language}`,
-    `from ${job.filename ?? job.source_url}`,
+    `from ${sourceOf(job)}`,
     job.created_at,
   ]
   return `${job.id} ${facts.filter(fact => fact !== null).join(', ')}`
+}
+
+type Source = Pick<Static<typeof shapes.listedJob>, 'filename' | 'source_url'>
+
+/** Names the file or the address of a recording. The name of a file that was sent in a form may be empty. */
+export function sourceOf({ filename, source_url }: Source): string {
+  return filename || source_url || 'a recording'
 }
 
 /** Formats seconds, for example as `1:02:03` or `2:03`. */

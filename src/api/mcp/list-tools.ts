@@ -7,7 +7,7 @@ import { limits } from '../../limits.ts'
 import { hitsOf } from '../jobs/search.ts'
 import { pageOf } from '../jobs/transcriptions.ts'
 import { closed } from '../shapes/request-values.ts'
-import { clock, describeJob } from './describe.ts'
+import { clock, describeJob, sourceOf } from './describe.ts'
 import { tool } from './tool.ts'
 
 const limit = Type.Optional(
@@ -44,9 +44,9 @@ export const searchTranscripts = tool({
   run({ service, caller }, { query, ...options }) {
     const { items, next_cursor } = hitsOf(service, caller.accountId, { q: query, ...options })
     const lines = items.map(
-      ({ transcription_id, filename, source_url, created_at, start, speaker, text }) =>
+      ({ transcription_id, created_at, start, speaker, text, ...source }) =>
         `${transcription_id} [${clock(start)}] ${speaker ? `${speaker}: ` : ''}${text}\n` +
-        `  from ${filename ?? source_url ?? 'a recording'}, ${created_at.slice(0, 10)}`,
+        `  from ${sourceOf(source)}, ${created_at.slice(0, 10)}`,
     )
     return listed(lines, next_cursor, `Nothing was found for ${JSON.stringify(query)}. Try fewer words.`)
   },
