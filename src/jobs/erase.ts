@@ -45,7 +45,18 @@ function deleteRows(db: Db, table: keyof typeof manyRows, accountId: string): vo
   const piece = `delete from ${table} where (${key}) in (
     select ${key} from ${table} where account_id = $accountId limit $limit)`
   const params = { accountId, limit: limits.erasedRowsPerPiece }
-  for (let deleted = 1; deleted > 0; ) deleted = db.run(piece, params)
+  for (let deleted = 1; deleted > 0; ) deleted = withPause(() => db.run(piece, params))
+}
+
+/**
+ * Calls `work`, and then waits for as long as `work` took. Without this pause, a server that waits for the write lock
+ * rarely gets it between two transactions.
+ */
+function withPause<Result>(work: () => Result): Result {
+  const beganAt = performance.now()
+  const result = work()
+  Bun.sleepSync(performance.now() - beganAt)
+  return result
 }
 
 /**
@@ -88,9 +99,9 @@ function eraseJob(db: Db, dataDir: string, job: Job): void {
   // Each call of `deleteTranscript` removes a limited number of utterances. Removing a long transcript in one
   // transaction would block the server.
   while (db.find('select 1 from transcripts where job_id = $id', { id: job.id }) !== null)
-    db.tx(() => deleteTranscript(db, job))
+    withPause(() => db.tx(() => deleteTranscript(db, job)))
   removeMedia(db, dataDir, job)
-  db.run('delete from jobs where id = $id', { id: job.id })
+  withPause(() => db.run('delete from jobs where id = $id', { id: job.id }))
 }
 
 /**

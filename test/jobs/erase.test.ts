@@ -185,17 +185,23 @@ test('the row of an erased account stays only if the account has entries in the 
   expect(accounts.map(isKept)).toEqual([true, false])
 })
 
-test('the many uploads of an account are erased in several transactions', async () => {
+test('the many uploads of an account are erased in several transactions, with pauses', async () => {
   const { db, dataDir, account } = await startTestService()
   const { id, email } = account('ana')
   const file = { filename: 'a', contentType: '', ttlMs: marginMs, declaredBytes: 40 }
   db.tx(() => {
     for (let rows = 0; rows <= limits.erasedRowsPerPiece; rows += 1) createUpload(db, id, file)
   })
-  using run = spyOn(db, 'run')
+  const steps: (number | 'pause')[] = []
+  const ownRun = db.run.bind(db)
+  using _run = spyOn(db, 'run').mockImplementation((...given) => {
+    const changed = ownRun(...given)
+    steps.push(changed)
+    return changed
+  })
+  using _sleep = spyOn(Bun, 'sleepSync').mockImplementation(() => void steps.push('pause'))
   eraseAccount(db, dataDir, { id, email })
-  const changes = run.mock.results.map(({ value }) => value as number)
-  expect(Math.max(...changes)).toBe(limits.erasedRowsPerPiece)
+  expect(steps.join()).toContain(`${limits.erasedRowsPerPiece},pause,1,pause,0`)
   expect(db.find('select 1 from uploads')).toBeNull()
 })
 
