@@ -14,7 +14,7 @@ export const jobLimits = {
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /**
-   * Maximum number of recognitions that start in one turn of the event loop. Starting 500 jobs in one turn takes about
+   * Maximum number of recognitions that are started without a return to the event loop. Starting 500 jobs takes about
    * 0.3 s.
    */
   recognitionStartsMax: 20,
