@@ -21,8 +21,7 @@ export async function store(
   const begunMs = now() - progress.receivedMs
   const write = async (bytes: Uint8Array) => {
     if (progress.bytes + bytes.length > bytesMax) throw tooLarge(bytesMax)
-    const { bytesWritten } = await file.write(bytes, 0, bytes.length, progress.bytes)
-    if (bytesWritten < bytes.length) throw new Error('the disk took only a part of the download')
+    await writeAll(file, bytes, progress.bytes)
     progress.bytes += bytes.length
     progress.receivedBytes += bytes.length
     progress.receivedMs = now() - begunMs
@@ -49,6 +48,15 @@ export async function store(
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
   // A server may send less than the requested range. Another attempt then continues the download.
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
+}
+
+/** Writes all bytes. A disk with little room takes a part of them, and refuses the others with ENOSPC. */
+async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  let written = 0
+  while (written < bytes.length) {
+    const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written)
+    written += bytesWritten
+  }
 }
 
 /**

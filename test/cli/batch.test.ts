@@ -16,6 +16,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Interrupted } from '../../src/cli/failure.ts'
@@ -322,6 +323,24 @@ test('a download above the limit is refused, and the reading of a named pipe end
   } finally {
     closeSync(writer)
     fetcher.close()
+  }
+})
+
+test('a copy that the temporary folder has no room for names the folder and TMPDIR', async () => {
+  await using handle = await open('/dev/null')
+  const full = Object.assign(new Error('write'), { code: 'ENOSPC' })
+  using _ = spyOn(Object.getPrototypeOf(handle) as FileHandle, 'write').mockRejectedValue(full)
+  using server = Bun.serve({ port: 0, fetch: () => new Response('sound') })
+  const [former, temporary] = [process.env.TMPDIR, temporaryFolder()]
+  try {
+    process.env.TMPDIR = temporary
+    const reason = `the temporary folder ${temporary} cannot be written: the disk is full; TMPDIR names another\n`
+    expect((await run([`${server.url}`])).err).toEndWith(reason)
+    process.env.TMPDIR = join(temporary, 'none')
+    expect((await run([`${server.url}`])).err).toContain(`folder ${temporary}/none cannot be written: ENOENT`)
+  } finally {
+    if (former === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = former
   }
 })
 

@@ -1,5 +1,6 @@
-import { beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, spyOn, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { basename, join } from 'node:path'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -51,6 +52,19 @@ test('a file is complete under its name, and readable only by its owner', async 
   expect(statSync(path()).mode & 0o777).toBe(0o600)
   expect(seen.at(-1)).toEqual([media.length, media.length])
   expect(seen.map(([at]) => at)).toEqual(seen.map(([at]) => at).toSorted((a, b) => a - b))
+})
+
+test('a disk that takes only a part of each write gets the whole file', async () => {
+  await using handle = await open('/dev/null')
+  const files = Object.getPrototypeOf(handle) as FileHandle
+  const write = files.write as (this: FileHandle, bytes: Uint8Array, ...where: number[]) => Promise<unknown>
+  const half: typeof write = function (bytes, from = 0, length = 0, at = 0) {
+    return write.call(this, bytes, from, Math.ceil(length / 2), at)
+  }
+  using _ = spyOn(files, 'write').mockImplementation(half as FileHandle['write'])
+  const server = await serve({ '/a.mp3': socket => answer(socket, 200, {}, media) })
+  expect(await take(server.url('/a.mp3'))).toEqual({ bytes: media.length })
+  expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
 test('with chunked encoding, a wrong Content-Length has no effect', async () => {

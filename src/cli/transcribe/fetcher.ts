@@ -5,10 +5,12 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { diskRefusalOf } from '../../base/disk-refusal.ts'
 import { formatSize } from '../../base/units.ts'
 import type { Config } from '../../config.ts'
 import { download } from '../../net/download.ts'
 import { parseNets } from '../../net/nets.ts'
+import { causeOf } from '../unwritable.ts'
 import type { Screen } from './screen.ts'
 import type { Source } from './source.ts'
 
@@ -26,7 +28,7 @@ export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, sign
   let copy: string | null = null
 
   function nextCopy(): string {
-    folder ??= mkdtempSync(join(tmpdir(), 'steno-'))
+    folder ??= makeFolder()
     if (copy !== null) rmSync(copy, { force: true })
     copy = join(folder, crypto.randomUUID())
     return copy
@@ -50,7 +52,10 @@ export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, sign
     else {
       const onProgress = (bytes: number, total: number | null) =>
         screen.status(`downloading ${formatSize(bytes)}${total === null ? '' : ` of ${formatSize(total)}`}`)
-      await download(place, path, { allowNets: everywhere, bytesMax: fileBytesMax, signal, onProgress })
+      const options = { allowNets: everywhere, bytesMax: fileBytesMax, signal, onProgress }
+      await download(place, path, options).catch(error => {
+        throw diskRefusalOf(error) === null ? error : cannotCopy(error)
+      })
     }
     return path
   }
@@ -69,12 +74,26 @@ export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, sign
   }
 }
 
+function makeFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'steno-'))
+  } catch (error) {
+    throw cannotCopy(error)
+  }
+}
+
+function cannotCopy(error: unknown): Error {
+  return new Error(
+    `the temporary folder ${tmpdir()} cannot be written: ${causeOf(error)}; TMPDIR names another`,
+  )
+}
+
 async function copyPipe(place: string, path: string, signal: AbortSignal): Promise<void> {
   const source = place === '-' ? Bun.stdin.stream() : Bun.file(place).stream()
   const reader = source.getReader()
   const target = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   const failed = Promise.withResolvers<never>()
-  target.once('error', failed.reject)
+  target.once('error', error => failed.reject(cannotCopy(error)))
   const stop = () => failed.reject(signal.reason)
   signal.addEventListener('abort', stop, { once: true })
   try {
