@@ -1,6 +1,7 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { terminal } from '../../src/cli/terminal.ts'
 import { mediaIn } from '../../src/cli/transcribe/media-folder.ts'
 import { openWatcher } from '../../src/cli/transcribe/watcher.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -48,6 +49,19 @@ test('a link whose target cannot be reached is a problem, and the other files ar
   expect(mediaIn(folder, true).problems).toEqual([
     { place: join(folder, 'link.mp3'), reason: 'the name is too long' },
   ])
+})
+
+test('a file or folder whose name is not UTF-8 is a problem, also for a watcher', () => {
+  const folder = folderWith('good/\ufffd.mp3', 'one.mp3', 'deep/two.mp3')
+  Bun.spawnSync(['bash', '-c', `cd "$0"; mv one.mp3 $'\\xff.mp3'; mv deep $'\\xff'`, folder])
+  expect(namesIn(folder)).toEqual(['good/\ufffd.mp3'])
+  const reason = 'a name in this path is not UTF-8: rename the file or the folder'
+  const places = ['\ufffd', '\ufffd.mp3'].map(name => join(folder, name))
+  expect(mediaIn(folder, true).problems).toEqual(places.map(place => ({ place, reason })))
+  using err = spyOn(terminal, 'err').mockImplementation(() => {})
+  const watcher = openWatcher(folder, { recursive: true })
+  for (const _ of ['first', 'second']) watcher.look()
+  expect(err.mock.calls).toEqual(places.map(place => [`steno: ${place}: ${reason}\n`]))
 })
 
 const isRoot = process.getuid?.() === 0

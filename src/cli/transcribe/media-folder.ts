@@ -4,12 +4,13 @@ import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'no
 import { extname, join, relative } from 'node:path'
 import { isExtension } from '../../media/formats.ts'
 import { causeOf } from '../unwritable.ts'
-import type { Listed } from './source.ts'
+import { isNotUtf8, type Listed, notUtf8 } from './source.ts'
 
 /**
  * Lists the media files of a folder, sorted by name. A media file has the extension of a media format. If `recursive`
  * is true, includes folders inside. Leaves out hidden files and folders, and broken or circular links. Reports an
- * unreadable folder or link as a problem. Reads each folder once, even if several links lead to it.
+ * unreadable folder or link, or a name that is not UTF-8, as a problem. Reads each folder once, even if several links
+ * lead to it.
  */
 export function mediaIn(folder: string, recursive: boolean): Listed {
   const listed: Listed = { sources: [], problems: [] }
@@ -29,6 +30,10 @@ function byName(one: { name: string }, other: { name: string }): number {
 type Walk = { folder: string; recursive: boolean; read: Set<string>; links: string[]; listed: Listed }
 
 function addFolder(place: string, walk: Walk): void {
+  if (isNotUtf8(place)) {
+    walk.listed.problems.push({ place, reason: notUtf8 })
+    return
+  }
   try {
     const real = realpathSync(place)
     if (walk.read.has(real)) return
@@ -49,8 +54,9 @@ function addEntry(path: string, entry: Dirent, walk: Walk): void {
     if (isLink) walk.links.push(path)
     else addFolder(path, walk)
   }
-  if (found?.isFile() && isExtension(extname(path).slice(1).toLowerCase()))
-    listed.sources.push({ kind: 'file', place: path, name: relative(folder, path) })
+  if (!found?.isFile() || !isExtension(extname(path).slice(1).toLowerCase())) return
+  if (isNotUtf8(path)) listed.problems.push({ place: path, reason: notUtf8 })
+  else listed.sources.push({ kind: 'file', place: path, name: relative(folder, path) })
 }
 
 /** Returns the file or folder to which a link leads. Returns undefined if it is missing or cannot be reached. */

@@ -1,6 +1,6 @@
 // One source of the command `transcribe`: a file, standard input or an address on the web.
 
-import type { Stats } from 'node:fs'
+import { existsSync, type Stats } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { percentDecoded } from '../../base/percent.ts'
 
@@ -50,12 +50,12 @@ export function keyOf({ kind, place }: Source): string {
   return kind === 'file' ? resolve(place) : place
 }
 
-export const notUtf8 = 'the name of the file is not UTF-8: rename the file'
+export const notUtf8 = 'a name in this path is not UTF-8: rename the file or the folder'
 
 /**
- * Returns true if the name of a file has bytes that are not UTF-8. In the text `place`, each such byte is U+FFFD, so no
- * file with this name is found.
+ * Returns true if the path of a file or folder has bytes that are not UTF-8. In the text `place`, each such byte is
+ * U+FFFD, so nothing is found at this path.
  */
 export function isNotUtf8(place: string): boolean {
-  return place.includes('\ufffd')
+  return place.includes('\ufffd') && !existsSync(place)
 }
