@@ -326,6 +326,20 @@ test('a download above the limit is refused, and the reading of a named pipe end
   }
 })
 
+test.skipIf(!clips)(
+  `a source that fails outside the engine does not make the engine load its models again${skipped}`,
+  async () => {
+    const out = temporaryFolder()
+    writeFileSync(join(out, 'old.txt'), 'mine')
+    const old = put(temporaryFolder(), 'old.flac')
+    using server = Bun.serve({ port: 0, fetch: () => new Response(Bun.file(sound)) })
+    const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`)
+    let opened = 0
+    const ended = await run([addresses[0]!, old, addresses[1]!], { values: { out }, onOpen: () => opened++ })
+    expect([ended.done, ended.failed, opened]).toEqual([2, 1, 1])
+  },
+)
+
 test('a copy that the temporary folder has no room for names the folder and TMPDIR', async () => {
   await using handle = await open('/dev/null')
   const full = Object.assign(new Error('write'), { code: 'ENOSPC' })

@@ -160,12 +160,9 @@ export class Batch {
     await forAll(group, async (prepared, index) => {
       const { work, missing, input } = prepared
       const result = heard[index]!
-      if (
-        group.length > 1 &&
-        result.status === 'rejected' &&
-        this.#isEngineFault(work.source, result.reason)
-      ) {
-        await this.#closeEngine(engine)
+      const isFault = result.status === 'rejected' && this.#isEngineFault(work.source, result.reason)
+      if (isFault) await this.#closeEngine(engine)
+      if (isFault && group.length > 1) {
         work.utterances = []
         await this.#transcribe([prepared])
         return
@@ -210,8 +207,8 @@ export class Batch {
   }
 
   /**
-   * Returns true if the error may mean that the engine process has exited. A source itself causes a JobFailure, or
-   * another error if its file vanished.
+   * Returns true if the error of a transcription may mean that the engine process has exited. A source itself causes a
+   * JobFailure, or another error if its file vanished.
    */
   #isEngineFault({ kind, place }: Source, error: unknown): boolean {
     const vanished = kind === 'file' && !existsSync(place)
@@ -226,12 +223,10 @@ export class Batch {
     await engine?.close()
   }
 
-  #reason(source: Source, error: unknown): string {
-    const { kind, place } = source
+  #reason({ kind, place }: Source, error: unknown): string {
     if (kind === 'file' && !existsSync(place)) {
       return isNotUtf8(place) ? notUtf8 : 'the file vanished while it was read'
     }
-    if (this.#isEngineFault(source, error)) void this.#closeEngine(this.#engine)
     return reasonOf(error)
   }
 }
