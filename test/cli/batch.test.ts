@@ -478,6 +478,31 @@ test.skipIf(!clips)(`an output file is never replaced, unless --overwrite says s
   expect(readFileSync(text, 'utf8')).toBe('It rains.\n')
 })
 
+test.skipIf(!clips)(
+  `an output file that cannot be written is an error before any work${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const files = ['folder', 'link'].map(name => put(folder, `${name}.flac`))
+    const out = join(folder, 'out')
+    mkdirSync(join(out, 'folder.txt'), { recursive: true })
+    symlinkSync('missing', join(out, 'link.txt'))
+    const inputs: string[] = []
+    const transcribe: Transcribe = (input, options) => {
+      inputs.push(basename(input.path))
+      return answer(input, options)
+    }
+    const modes = [{}, { 'skip-existing': true }]
+    for (const mode of modes) {
+      const { err, failed } = await run(files, { values: { out, ...mode }, transcribe })
+      expect([failed, inputs]).toEqual([2, []])
+      expect(err).toContain(`${out}/folder.txt is a folder\n`)
+      expect(err).toContain(`${out}/link.txt is a link to a missing file: remove the link, or --overwrite\n`)
+    }
+    const replaced = await run(files, { values: { out, overwrite: true }, transcribe })
+    expect([replaced.done, replaced.failed, inputs]).toEqual([1, 1, ['link.flac']])
+  },
+)
+
 test.skipIf(!clips)(`two runs on one folder at once lose nothing${skipped}`, async () => {
   const folder = temporaryFolder()
   const file = put(folder, 'talk.flac')
@@ -608,7 +633,9 @@ test.skipIf(!clips)(
     expect(ended.error).toEqual(
       new Interrupted(
         ['a', 'b']
-          .map((name, at) => `interrupted in ${files[at]}; its first 0:01 are in ${out}/${name}.partial.txt`)
+          .map(
+            (name, at) => `interrupted in ${files[at]}; its first 0:01 are in ${out}/${name}.partial.txt`,
+          )
           .join('\n'),
       ),
     )

@@ -1,8 +1,9 @@
 // Writes one output file of the command `transcribe`. An existing file is replaced only with --overwrite, or if it is
 // the partial transcript of an interrupted run.
 
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
+import { visible } from '../../base/visible.ts'
 import { placeFile } from '../../base/whole-file.ts'
 import { causeOf } from '../unwritable.ts'
 import { fitName } from './output-names.ts'
@@ -25,6 +26,23 @@ export function writeOutput(path: string, text: string, { overwrite }: { overwri
     throw new Error(`${path} cannot be written: ${causeOf(error)}`)
   } finally {
     rmSync(draft, { force: true })
+  }
+}
+
+/** Throws if a folder, or a link to a missing file, has the name of an output file, so that it cannot be written. */
+export function refuseBlocked(path: string, { overwrite }: { overwrite: boolean }): void {
+  const found = entryAt(path)
+  if (found?.isDirectory()) throw new Error(`${visible(path)} is a folder`)
+  if (found?.isSymbolicLink() && !existsSync(path) && !overwrite)
+    throw new Error(`${visible(path)} is a link to a missing file: remove the link, or --overwrite`)
+}
+
+/** Returns the entry at `path`. A link is not followed. Throws if a part of the path cannot be read. */
+function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw new Error(`${visible(path)} cannot be written: ${causeOf(error)}`)
   }
 }
 

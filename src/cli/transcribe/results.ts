@@ -7,7 +7,7 @@ import type { SpeakerTurn, Transcript, Utterance } from '../../transcripts/trans
 import { Interrupted } from '../failure.ts'
 import { terminal } from '../terminal.ts'
 import { formats } from './formats.ts'
-import { partialPath, writeOutput } from './output-file.ts'
+import { partialPath, refuseBlocked, writeOutput } from './output-file.ts'
 import type { Output } from './output-paths.ts'
 import { clock, type Screen, speedOf } from './screen.ts'
 import { shifted, shiftedTurns } from './section.ts'
@@ -57,12 +57,14 @@ export class Results {
   }
 
   /**
-   * Returns the output files that must still be written. Throws if one exists and the user chose neither
-   * --skip-existing nor --overwrite.
+   * Returns the output files that must still be written. Throws if one cannot be written, or if one exists and the user
+   * chose neither --skip-existing nor --overwrite.
    */
   missing(outputs: Output[]): Output[] {
     const { existing } = this.#task
-    if (existing === 'overwrite') return outputs
+    const overwrite = existing === 'overwrite'
+    for (const { path } of outputs) refuseBlocked(path, { overwrite })
+    if (overwrite) return outputs
     const there = outputs.filter(({ path }) => existsSync(path))
     const [first] = there
     if (first && existing === 'refuse')
