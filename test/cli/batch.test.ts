@@ -609,6 +609,14 @@ test.skipIf(!clips)(`a section is transcribed with the times of the whole record
   expect(out).toBe('start,end,speaker,text\r\n1.500,2.500,,It rains here.\r\n')
   const rttm = await run([sound], { values: { ...values, format: 'rttm' }, transcribe })
   expect(rttm.out).toBe(`SPEAKER ${basename(sound)} 1 1.250 1.500 <NA> <NA> SPEAKER_1 <NA> <NA>\n`)
+  const controller = new AbortController()
+  const interrupted: Transcribe = async (input, options) => {
+    options.onUtterances?.((await answer(input, options)).utterances, 0, 'en')
+    controller.abort()
+    throw new Error('killed')
+  }
+  const stopped = await run([sound], { values, transcribe: interrupted, signal: controller.signal })
+  expect(`${stopped.error}`).toEndWith('its text up to 0:02 is in standard output')
   const late = await run([sound], { values: { from: '1:00:00' } })
   expect([late.failed, late.err]).toEqual([1, expect.stringContaining('which is not after --from')])
 })
@@ -634,7 +642,7 @@ test.skipIf(!clips)(
       new Interrupted(
         ['a', 'b']
           .map(
-            (name, at) => `interrupted in ${files[at]}; its first 0:01 are in ${out}/${name}.partial.txt`,
+            (name, at) => `interrupted in ${files[at]}; its text up to 0:01 is in ${out}/${name}.partial.txt`,
           )
           .join('\n'),
       ),

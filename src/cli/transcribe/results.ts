@@ -133,7 +133,7 @@ export class Results {
       writeOutput(path, this.#text(work, transcript, format), { overwrite: true })
     const places = partial.map(({ path }) => visible(path)).join(', ') || 'standard output'
     return new Interrupted(
-      `interrupted in ${visible(source.place)}; its first ${clock(heard.end)} are in ${places}`,
+      `interrupted in ${visible(source.place)}; its text up to ${clock(heard.end + fromMs / 1000)} is in ${places}`,
     )
   }
 
