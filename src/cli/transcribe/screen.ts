@@ -10,6 +10,10 @@ import { terminal } from '../terminal.ts'
 export type Screen = {
   /** Shows what the command is doing. Does nothing with --quiet, or if stderr is not a terminal. */
   status(text: string): void
+  /**
+   * Shows how many seconds of the recording are transcribed. A transcription begins with 0 seconds. The speed does not
+   * count the time before, such as that of a download.
+   */
   progress(seconds: number, total: number): void
   /** Prints a line that stays on the screen: the progress bar does not overwrite this line. */
   line(text: string): void
@@ -24,7 +28,7 @@ export type Place = { number: number; files: number }
 export function openScreen(name: string, { number, files }: Place, { quiet }: { quiet: boolean }): Screen {
   const isTerminal = terminal.isTerminal('err')
   const bar = openBar()
-  const startedAt = performance.now()
+  let startedAt = performance.now()
   let shown = { tenth: 0, at: startedAt }
   const file = files > 1 ? `file ${number} of ${files}: ${visible(name)}` : visible(name)
   const line = (text: string) => {
@@ -38,6 +42,7 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
     progress(seconds, total) {
       if (quiet) return
       const now = performance.now()
+      if (seconds === 0) startedAt = now
       const said = progressText({ seconds, total, elapsed: (now - startedAt) / 1000 })
       if (isTerminal) bar.show(`${barOf(seconds / total)} ${said}, ${file}`)
       const tenth = Math.floor((10 * seconds) / total)
