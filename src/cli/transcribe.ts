@@ -33,6 +33,7 @@ export const transcribe = command({
   ],
   async run(given, values) {
     if (given.length === 0) throw new UsageError('a file is needed')
+    if (given.includes('')) throw new UsageError('the name of a file is empty')
     const task = readTask(values, { skipExisting: values['skip-existing'] ?? false })
     const { sources, problems } = listSources(given, { recursive: values.recursive ?? false })
     const target = readTarget(values.out, values.format, sources.length)

@@ -112,7 +112,10 @@ test('a second Ctrl-C removes the copy of standard input; a second SIGHUP, or a 
 
 test.each([
   [[], 'a file is needed'],
+  [[''], 'the name of a file is empty'],
   [['here.mp3'], 'here.mp3: there is no such file'],
+  [['/dev/null'], '/dev/null: this is a device or a socket, not a file'],
+  [[join(import.meta.path, 'a.mp3')], 'a.mp3: a part of the path is a file'],
   [[import.meta.path, '--language', 'xx'], 'xx is not a language'],
   [[import.meta.path, '--language', 'English'], 'English is not a language code; use en'],
   [[import.meta.path, '--format', 'doc'], 'doc is not'],

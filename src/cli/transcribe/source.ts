@@ -43,7 +43,16 @@ export function flatAddress(place: string): string {
  * means another file in a child process. Files in /dev/shm need no copy.
  */
 export function kindOf(place: string, found: Stats): Source['kind'] {
-  return found.isFile() && !/^\/(dev\/(stdin$|fd\/)|proc\/)/.test(place) ? 'file' : 'pipe'
+  return found.isFile() && !isInherited(place) ? 'file' : 'pipe'
+}
+
+/** Returns true for a device or a socket, such as /dev/null. An open file of this process, such as /dev/stdin, is none. */
+export function isDevice(place: string, found: Stats): boolean {
+  return !found.isFile() && !found.isFIFO() && !isInherited(place)
+}
+
+function isInherited(place: string): boolean {
+  return /^\/(dev\/(stdin$|fd\/)|proc\/)/.test(place)
 }
 
 export function keyOf({ kind, place }: Source): string {

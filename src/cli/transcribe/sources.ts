@@ -2,9 +2,9 @@
 
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { reasonOf } from '../../base/reason.ts'
+import { causeOf } from '../unwritable.ts'
 import { mediaIn, nothingIn } from './media-folder.ts'
-import { isNotUtf8, keyOf, kindOf, type Listed, notUtf8, remote } from './source.ts'
+import { isDevice, isNotUtf8, keyOf, kindOf, type Listed, notUtf8, remote } from './source.ts'
 
 /** Lists the sources in the order of the arguments `given`. A source that two arguments name is listed once. */
 export function listSources(given: string[], { recursive }: { recursive: boolean }): Listed {
@@ -20,8 +20,10 @@ export function listSources(given: string[], { recursive }: { recursive: boolean
 function addPath(place: string, recursive: boolean, { sources, problems }: Listed): void {
   try {
     const found = statSync(place)
-    if (!found.isDirectory()) sources.push({ kind: kindOf(place, found), place, name: basename(place) })
-    else {
+    if (!found.isDirectory()) {
+      if (isDevice(place, found)) problems.push({ place, reason: 'this is a device or a socket, not a file' })
+      else sources.push({ kind: kindOf(place, found), place, name: basename(place) })
+    } else {
       const inside = mediaIn(place, recursive)
       sources.push(...inside.sources)
       problems.push(...inside.problems)
@@ -32,7 +34,7 @@ function addPath(place: string, recursive: boolean, { sources, problems }: Liste
     const { code } = error as NodeJS.ErrnoException
     problems.push({
       place,
-      reason: code === 'ENOENT' ? whyMissing(place) : (reasons[code ?? ''] ?? reasonOf(error)),
+      reason: code === 'ENOENT' ? whyMissing(place) : causeOf(error),
     })
   }
 }
@@ -43,8 +45,3 @@ function whyMissing(place: string): string {
 }
 
 const onlyHttp = 'only addresses that begin with http:// or https:// are read'
-
-const reasons: Record<string, string> = {
-  EACCES: 'permission denied',
-  ENAMETOOLONG: 'the name is too long',
-}
