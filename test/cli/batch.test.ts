@@ -516,6 +516,10 @@ test.skipIf(!clips)(`two runs on one folder at once lose nothing${skipped}`, asy
   expect(late.err).toContain('was written by another program meanwhile')
   expect(readFileSync(join(folder, 'talk.txt'), 'utf8')).toBe('the other run')
   expect(readdirSync(folder).sort()).toEqual(['talk.flac', 'talk.txt'])
+  rmSync(join(folder, 'talk.txt'))
+  const both = { ...values, format: 'text,srt', 'skip-existing': true }
+  const second = await run([file], { values: both, transcribe: other })
+  expect(second.err).toEndWith(`→ ${folder}/talk.srt\n`)
 })
 
 test.skipIf(!clips)(

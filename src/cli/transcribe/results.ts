@@ -89,14 +89,13 @@ export class Results {
     for (const warning of transcript.warnings ?? [])
       screen.line(`steno: ${visible(source.place)}: ${warning}`)
     if (outputs.length === 0) this.#print(work, transcript)
-    for (const output of missing) {
-      if (this.#writeFile(work, transcript, output)) continue
-      if (this.#task.existing === 'refuse')
-        throw new Error(`${visible(output.path)} was written by another program meanwhile`)
-    }
+    const written = missing.filter(output => this.#writeFile(work, transcript, output))
+    const other = missing.find(output => !written.includes(output))
+    if (other && this.#task.existing === 'refuse')
+      throw new Error(`${visible(other.path)} was written by another program meanwhile`)
     if (this.#task.quiet) return
     const speed = speedOf(transcript.duration_seconds, work.elapsedMs / 1000)
-    const places = missing.map(({ path }) => visible(path)).join(', ')
+    const places = written.map(({ path }) => visible(path)).join(', ')
     screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
   }
 
