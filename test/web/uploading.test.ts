@@ -87,7 +87,7 @@ seen(
   },
 )
 
-seen('a file of the wrong kind and an empty file are refused before they are sent', async () => {
+seen('files that cannot be transcribed are all reported before they are sent', async () => {
   const ben = service.account('ben')
   const { page } = await browser.enter(service, ben)
   // The files are chosen before the page knows the server's limits, such as the maximum file size.
@@ -97,12 +97,15 @@ seen('a file of the wrong kind and an empty file are refused before they are sen
     await route.continue()
   })
   await page.goto('/jobs')
-  const files = [file('letter.docx', 'no sound'), file('nothing.wav', '')]
+  const letters = Array.from({ length: 7 }, (_, at) => file(`letter ${at + 1}.docx`, 'no sound'))
+  const files = [...letters, file('nothing.wav', '')]
   await page.getByLabel('Choose recordings').setInputFiles(files)
   facts.resolve()
   const alert = page.getByRole('alert')
-  await alert.getByText('letter.docx was not sent: it is not one of the accepted kinds').waitFor()
-  expect(await alert.textContent()).toContain('nothing.wav was not sent: the file is empty.')
+  await alert.getByText('letter 5.docx and 2 more were not sent: the accepted kinds are mp3, wav,').waitFor()
+  expect(await alert.textContent()).toContain(
+    'nothing.wav was not sent: an empty file cannot be transcribed.',
+  )
   expect(await page.locator('.upload').count()).toBe(0)
 })
 

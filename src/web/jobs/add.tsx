@@ -19,6 +19,9 @@ import { addFiles } from './uploads.ts'
 
 const text = words.add
 
+/** The largest number of refused files that one sentence names. */
+const mostNames = 5
+
 type Balance = { available_cents: number; price_per_hour_cents: number }
 
 export function Add() {
@@ -31,12 +34,9 @@ export function Add() {
     await loadService().catch(() => null)
     fault.value = reasonAgainstOptions() ?? ''
     if (fault.value) return
-    const refused = files.flatMap(file => reasonAgainst(file) ?? [])
-    fault.value = refused.slice(0, 3).join(' ')
-    addFiles(
-      files.filter(file => reasonAgainst(file) === null),
-      chosenOptions(),
-    )
+    const byReason = Map.groupBy(files, reasonAgainst)
+    fault.value = [...byReason].flatMap(([reason, refused]) => refusalOf(refused, reason) ?? []).join(' ')
+    addFiles(byReason.get(null) ?? [], chosenOptions())
   }
   const drop = async (event: DragEvent) => {
     const address = event.dataTransfer?.getData('text/uri-list')
@@ -151,7 +151,16 @@ function reasonAgainst(file: File): string | null {
   const limits = service.value?.limits
   if (!limits) return null
   const extension = /\.([^.]+)$/.exec(file.name)?.[1]?.toLowerCase() ?? ''
-  if (!limits.extensions.includes(extension)) return text.wrongKind(file.name, limits.extensions.join(', '))
-  if (file.size === 0) return text.emptyFile(file.name)
-  return file.size > limits.file_bytes ? text.tooLarge(file.name, showBytes(limits.file_bytes)) : null
+  if (!limits.extensions.includes(extension)) return text.wrongKind(limits.extensions.join(', '))
+  if (file.size === 0) return text.emptyFile
+  return file.size > limits.file_bytes ? text.tooLarge(showBytes(limits.file_bytes)) : null
+}
+
+/** Returns a sentence about files that are not sent for the same reason. It names at most `mostNames` of them. */
+function refusalOf(files: readonly File[], reason: string | null): string | null {
+  if (reason === null) return null
+  const named = files.slice(0, mostNames).map(({ name }) => name)
+  const more = files.length - named.length
+  const names = more > 0 ? text.moreNames(named.join(', '), more) : named.join(', ')
+  return text.notSent(names, files.length, reason)
 }

@@ -9,10 +9,12 @@ export const jobWords = {
     emptyBalance: 'Your balance is empty: a new transcript cannot start.',
     address: 'Or the address of a recording',
     addAddress: 'Add',
-    wrongKind: (name: string, kinds: string) =>
-      `${name} was not sent: it is not one of the accepted kinds (${kinds}).`,
-    emptyFile: (name: string) => `${name} was not sent: the file is empty.`,
-    tooLarge: (name: string, most: string) => `${name} was not sent: it is larger than ${most}.`,
+    notSent: (names: string, count: number, reason: string) =>
+      `${names} ${count === 1 ? 'was' : 'were'} not sent: ${reason}`,
+    moreNames: (names: string, more: number) => `${names} and ${more} more`,
+    wrongKind: (kinds: string) => `the accepted kinds are ${kinds}.`,
+    emptyFile: 'an empty file cannot be transcribed.',
+    tooLarge: (most: string) => `the largest accepted size is ${most}.`,
   },
 
   options: {
