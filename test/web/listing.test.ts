@@ -51,6 +51,20 @@ seen('the list is filtered by state and time, and read in pages', async () => {
   expect(await done.count()).toBe(50)
 })
 
+seen('a browser whose clock is two days ahead shows the age and the jobs of today', async () => {
+  const late = service.account('late')
+  addTranscript(service.db, { id: late.id, keyId: late.keyId }, ['Good morning.'])
+  const { page } = await browser.enter(service, late)
+  await page.addInitScript('{ const now = Date.now; Date.now = () => now() + 172800000 }')
+  await page.goto('/jobs')
+  await page.getByText('just now').waitFor()
+  const asked = page.waitForRequest(/transcriptions\?from=/)
+  await page.getByLabel('Time').selectOption('Today')
+  const from = new URL((await asked).url()).searchParams.get('from') ?? ''
+  expect(new Date(from).getTime()).toBeLessThan(Date.now())
+  await page.getByText('just now').waitFor()
+})
+
 seen('the list loses a deleted job, and has no gap after more new jobs than a page holds', async () => {
   const una = service.account('una')
   const owner = { id: una.id, keyId: una.keyId }

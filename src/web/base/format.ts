@@ -1,6 +1,7 @@
 // Formats numbers, dates and durations according to the language of the browser.
 
 import { words } from '../words.ts'
+import { now } from './clock.ts'
 
 // `navigator.languages` may contain the name of a system locale, such as en-US@posix. Such a name is left out, because
 // Intl would throw an error for it.
@@ -43,7 +44,7 @@ export function showTime(at: string | number): string {
 
 /** Returns a relative time such as "3 min. ago" or "just now". Returns the date if `at` is more than seven days ago. */
 export function showAgo(at: string | number): string {
-  const ago = Date.now() - new Date(at).getTime()
+  const ago = now() - new Date(at).getTime()
   if (ago > 7 * day) return showDay(at)
   if (ago >= day) return relative.format(-Math.round(ago / day), 'day')
   if (ago >= hour) return relative.format(-Math.floor(ago / hour), 'hour')

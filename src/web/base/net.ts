@@ -2,6 +2,7 @@
 // is repeated when the person has signed in again. A caller can switch off these repetitions.
 
 import { words } from '../words.ts'
+import { readClock } from './clock.ts'
 import { isOnline, pause, signInAgain } from './connection.ts'
 import { Fault, faultOf, isJson } from './fault.ts'
 import { timing } from './timing.ts'
@@ -91,6 +92,7 @@ async function send(method: string, path: string, options: Options): Promise<Res
       const response = await fetch(path, init)
       if (!isGatewayFault(response.status)) {
         isOnline.value = true
+        readClock(response)
         return response
       }
       if (options.waitsForServer === false) return response

@@ -2,6 +2,7 @@
 // intervals are longer. The requests continue, because another program may add a job.
 
 import { computed, signal } from '@preact/signals'
+import { now } from '../base/clock.ts'
 import { ask } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 import { tell, tellFault, tellWithUndo } from '../parts/toast.tsx'
@@ -144,7 +145,7 @@ function unfinishedLength(): number {
 
 /** Requests a page of the list. The page has space for at least `least` jobs, up to the maximum of the API. */
 function readPage(after: string | undefined, least = 0): Promise<Page> {
-  const midnight = new Date()
+  const midnight = new Date(now())
   midnight.setHours(0, 0, 0, 0)
   midnight.setDate(midnight.getDate() - Number(daysFilter.value) + 1)
   return ask('GET', '/v1/transcriptions', {
