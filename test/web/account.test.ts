@@ -150,6 +150,16 @@ seen('a server that refuses the request for the session is reported, and asked a
   await page.getByText('Your transcripts will be listed here.').waitFor()
 })
 
+seen('a page that lacks the facts about the account reports the error, and reads them again', async () => {
+  const { page } = await browser.enter(service, service.account('ada'))
+  const error = { code: 'INTERNAL_ERROR', message: 'There was an error.' }
+  await page.route('**/app/account', route => route.fulfill({ status: 500, json: { error } }), { times: 2 })
+  await page.goto('/webhooks')
+  await page.getByRole('alert').getByText('There was an error in the server.').waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByLabel('Default address').waitFor()
+})
+
 seen('a key is made, shown once, works, and works no longer when it is revoked', async () => {
   const ben = service.account('ben')
   const { page } = await browser.enter(service, ben)

@@ -7,6 +7,7 @@ import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { NewPasswordField, PasswordField } from './fields.tsx'
 import { details, loadDetails, session, signOut } from './session.ts'
+import { WithDetails } from './with-details.tsx'
 
 const text = words.account
 
@@ -16,8 +17,9 @@ export function AccountPage() {
       <h1 tabIndex={-1}>{text.title}</h1>
       <p class="lead">{text.signedInAs(session.value?.email ?? '')}</p>
       <section class="panel">
-        <h2>{details.value?.has_password ? text.changePassword : text.setPassword}</h2>
-        <PasswordForm />
+        <WithDetails>
+          <PasswordForm />
+        </WithDetails>
       </section>
       <section class="panel">
         <h2>{text.sessions}</h2>
@@ -48,9 +50,12 @@ function PasswordForm() {
     tell(text.passwordChanged)
   }
   return (
-    <Form onSend={send} button={words.save} class="stack">
-      {hasPassword && <PasswordField label={text.currentPassword} of={current} />}
-      <NewPasswordField label={text.newPassword} of={next} />
-    </Form>
+    <>
+      <h2>{hasPassword ? text.changePassword : text.setPassword}</h2>
+      <Form onSend={send} button={words.save} class="stack">
+        {hasPassword && <PasswordField label={text.currentPassword} of={current} />}
+        <NewPasswordField label={text.newPassword} of={next} />
+      </Form>
+    </>
   )
 }

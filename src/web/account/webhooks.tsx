@@ -11,6 +11,7 @@ import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { type Delivery, DeliveryTable, outcomeText } from './deliveries.tsx'
 import { details, loadDetails } from './session.ts'
+import { WithDetails } from './with-details.tsx'
 
 const text = words.webhooks
 
@@ -31,7 +32,9 @@ export function WebhooksPage() {
     <main id="main" class="page wide">
       <h1 tabIndex={-1}>{text.title}</h1>
       <p class="lead">{text.lead}</p>
-      {details.value && <DefaultWebhook onTested={deliveries.reload} />}
+      <WithDetails>
+        <DefaultWebhook onTested={deliveries.reload} />
+      </WithDetails>
       <section aria-labelledby="deliveries-title">
         <div class="line">
           <h2 id="deliveries-title">{text.deliveries}</h2>
