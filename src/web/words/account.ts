@@ -31,7 +31,7 @@ export const accountWords = {
     sentTitle: 'Check your mail',
     sent: (email: string) =>
       `If ${email} can have an account, you get a mail with a link there. The account works after you have opened the link.`,
-    noMail: 'No mail after some minutes? Check the spam folder, or ask your operator.',
+    noMail: 'No mail after some minutes? Check the spam folder, or ask the operator of this server.',
     closed: 'The operator of this server creates accounts.',
     toSignIn: 'To sign in',
   },
@@ -96,7 +96,7 @@ export const accountWords = {
       unreachable:
         'No connection to the address: the name is unknown, no program listens at its port, or its certificate is not valid.',
       'forbidden-address': 'The address leads into a network that the operator has not allowed.',
-      broken: 'There was an error in the server. Tell your operator.',
+      broken: 'There was an error in the server. Its log says more to the operator.',
     } as Record<string, string>,
     deliveries: 'Deliveries',
     empty: 'Nothing was delivered yet. Each job with an address shows its events here.',
