@@ -65,6 +65,17 @@ seen('a browser whose clock is two days ahead shows the age and the jobs of toda
   await page.getByText('just now').waitFor()
 })
 
+seen('a time in a right-to-left language does not change the order of the facts beside it', async () => {
+  const noa = service.account('noa')
+  const id = addTranscript(service.db, { id: noa.id, keyId: noa.keyId }, ['Good morning.'])
+  service.db.run('update jobs set created_at = created_at - 7200000 where id = $id', { id })
+  const { page } = await browser.enter(service, noa, { locale: 'he-IL' })
+  await page.goto('/jobs')
+  const facts = page.locator('.job .hint').first()
+  await facts.waitFor()
+  expect(await facts.textContent()).toMatch(/^\u2068[^\u2069]+\u2069 · 1 min( · |$)/)
+})
+
 seen('the list loses a deleted job, and has no gap after more new jobs than a page holds', async () => {
   const una = service.account('una')
   const owner = { id: una.id, keyId: una.keyId }

@@ -31,25 +31,25 @@ const hour = 60 * minute
 const day = 24 * hour
 
 export function showDateTime(at: string | number): string {
-  return dateTime.format(new Date(at))
+  return isolated(dateTime.format(new Date(at)))
 }
 
 export function showDay(at: string | number): string {
-  return dayOnly.format(new Date(at))
+  return isolated(dayOnly.format(new Date(at)))
 }
 
 export function showTime(at: string | number): string {
-  return timeOnly.format(new Date(at))
+  return isolated(timeOnly.format(new Date(at)))
 }
 
 /** Returns a relative time such as "3 min. ago" or "just now". Returns the date if `at` is more than seven days ago. */
 export function showAgo(at: string | number): string {
   const ago = now() - new Date(at).getTime()
   if (ago > 7 * day) return showDay(at)
-  if (ago >= day) return relative.format(-Math.round(ago / day), 'day')
-  if (ago >= hour) return relative.format(-Math.floor(ago / hour), 'hour')
+  if (ago >= day) return isolated(relative.format(-Math.round(ago / day), 'day'))
+  if (ago >= hour) return isolated(relative.format(-Math.floor(ago / hour), 'hour'))
   if (ago < minute) return words.justNow
-  return relative.format(-Math.floor(ago / minute), 'minute')
+  return isolated(relative.format(-Math.floor(ago / minute), 'minute'))
 }
 
 /** Returns a position in a recording as text, such as `1:02:03` or `2:03`. */
@@ -91,17 +91,17 @@ export function showSpeed(factor: number): string {
 }
 
 export function showPercent(share: number): string {
-  return percent.format(share)
+  return isolated(percent.format(share))
 }
 
 /** Returns an amount in dollars as text. Below one dollar, fractions of a cent are shown too. */
 export function showMoney(cents: number): string {
-  return (Math.abs(cents) < 100 && cents % 1 !== 0 ? exactDollars : dollars).format(cents / 100)
+  return isolated((Math.abs(cents) < 100 && cents % 1 !== 0 ? exactDollars : dollars).format(cents / 100))
 }
 
 /** Returns an amount in dollars with four decimals. A negative amount gets a minus sign (−) in place of the hyphen. */
 export function showAmount(cents: number): string {
-  return statementDollars.format(cents / 100).replace('-', '−')
+  return isolated(statementDollars.format(cents / 100).replace('-', '−'))
 }
 
 /**
@@ -114,10 +114,18 @@ export function showSpeaker(label: string): string {
 
 export function showLanguage(code: string): string {
   try {
-    return languageNames.of(code) ?? code
+    return isolated(languageNames.of(code) ?? code)
   } catch {
     return code
   }
+}
+
+/**
+ * Puts a text with right-to-left characters between the Unicode characters FSI and PDI. Such a text otherwise changes
+ * the order of the English text and the numbers beside it.
+ */
+function isolated(text: string): string {
+  return /[\u0590-\u08ff\u200f]/.test(text) ? `\u2068${text}\u2069` : text
 }
 
 function isLanguageTag(tag: string): boolean {
