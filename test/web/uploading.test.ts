@@ -254,6 +254,21 @@ seen('during an upload, the banner appears if a proxy answers that it cannot rea
   expect(await page.getByText('The server does not answer.').count()).toBe(0)
 })
 
+seen('an upload whose parts the server refuses says so, and goes on when they are accepted', async () => {
+  const { page } = await browser.enter(service, service.account('uma'))
+  await page.goto('/jobs')
+  // The event `online` ends the delay before a retry.
+  await page.evaluate("setInterval(() => dispatchEvent(new Event('online')), 20)")
+  let isAccepted = false
+  await page.route('**/v1/upload/resumable/*', route =>
+    isAccepted || route.request().method() !== 'PATCH' ? route.continue() : route.fulfill({ status: 500 }),
+  )
+  await page.getByLabel('Choose recordings').setInputFiles(file('refused.mp3', speech(5)))
+  await page.getByText('The server does not accept the file at the moment.').waitFor()
+  isAccepted = true
+  await page.getByRole('link', { name: 'refused.mp3' }).waitFor()
+})
+
 seen('an upload goes on after the network was lost, after a pause, and after a reload', async () => {
   const eva = service.account('eva')
   const { page } = await browser.enter(service, eva)

@@ -48,6 +48,14 @@ export function removeUpload(address: string): Promise<unknown> {
   return fetch(address, { method: 'DELETE', headers: version }).catch(() => null)
 }
 
+type SendOptions = {
+  offset: number
+  signal: AbortSignal
+  onProgress: (sent: number) => void
+  /** Called with the number of successive times that the server has refused a part. It is 0 after a stored part. */
+  onRefused: (times: number) => void
+}
+
 /**
  * Sends the bytes of a file from `offset` to its end, part by part. After a temporary error, continues at the first
  * byte that the server has not received. Throws an `UnreadableFile` if the file was moved, changed or removed.
@@ -55,7 +63,7 @@ export function removeUpload(address: string): Promise<unknown> {
 export async function sendFile(
   file: File,
   address: string,
-  { offset, signal, onProgress }: { offset: number; signal: AbortSignal; onProgress: (sent: number) => void },
+  { offset, signal, onProgress, onRefused }: SendOptions,
 ): Promise<void> {
   let at = offset
   for (let tries = 0; at < file.size; ) {
@@ -65,6 +73,7 @@ export async function sendFile(
       at = await sendPiece(piece, address, { offset: at, signal, onSent: sent => onProgress(from + sent) })
       onProgress(at)
       tries = 0
+      onRefused(0)
       isOnline.value = true
     } catch (error) {
       if (signal.aborted) throw error
@@ -74,6 +83,7 @@ export async function sendFile(
       if (error instanceof Fault && error.status === 401) await signInAgain()
       else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
       signal.throwIfAborted()
+      onRefused(isAway(error) ? 0 : tries)
       // The server may have stored some bytes of the failed part. The next part must begin after these bytes.
       at = (await offsetOf(address, signal).catch(() => null)) ?? at
       onProgress(at)

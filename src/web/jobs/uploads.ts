@@ -11,6 +11,9 @@ import { refreshJobs } from './job-list.ts'
 import { offsetOf, removeUpload, sendFile, startUpload, UnreadableFile } from './tus.ts'
 import { change, files, findUpload, hold, isSame, keep, ownUploads, remove, uploads } from './upload-list.ts'
 
+/** The page shows a message when the server has refused a part this many times in a row. */
+const refusedOften = 3
+
 const stops = new Map<string, AbortController>()
 
 /** Adds files to the uploads. If a reload interrupted the upload of the same file, continues that upload. */
@@ -109,6 +112,7 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
     offset,
     signal,
     onProgress: sent => change(id, { sent, bytesPerSecond: speed(sent) }),
+    onRefused: times => change(id, { fault: times < refusedOften ? '' : words.uploads.refused }),
   })
 }
 

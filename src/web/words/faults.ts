@@ -25,7 +25,7 @@ export const faultWords = {
       'Your balance does not cover this recording. The page Balance says how to get a deposit.',
     PROCESSING_TIMEOUT: 'Recognition took too long. Try again, or cut the recording into parts.',
     DOWNLOAD_TIMEOUT: 'The download took too long. Try again, or drop the file here instead.',
-    INTERNAL_ERROR: 'There was an error in the server. Try again; nothing was charged.',
+    INTERNAL_ERROR: 'There was an error in the server. Try again.',
     TRANSCRIPTION_NOT_FOUND: 'There is no such transcript. It may have been deleted.',
     RATE_LIMIT_EXCEEDED: 'There were more requests than the server allows. Wait a minute and try again.',
     INSUFFICIENT_STORAGE: 'The server has no space for the file. Its operator can make space.',
