@@ -439,7 +439,8 @@ async function typeWithoutServer(
 ): Promise<void> {
   await context.setOffline(true)
   await page.locator('.utterance').nth(0).fill(text)
-  await page.getByText('The server does not answer.').waitFor()
+  await page.getByText('The server does not answer. This page keeps trying').waitFor()
+  await page.getByText('Not saved yet: the server does not answer.').waitFor()
 }
 
 /** Changes the text of the first utterance by a request of another program. */

@@ -1,11 +1,13 @@
 // The bar for correcting the text: undo, redo, and whether all changes are saved.
 
 import { useEffect } from 'preact/hooks'
+import { isOnline } from '../base/connection.ts'
 import { showClock } from '../base/format.ts'
 import { FaultText } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import { ConflictDialog } from './conflict.tsx'
+import type { SaveState } from './saving.ts'
 import type { Studio } from './studio.ts'
 import { startEditing } from './text-fields.ts'
 
@@ -38,7 +40,7 @@ export function Editing({ studio }: { studio: Studio }) {
             <Icon name="redo" />
           </button>
           <span class="hint" role="status">
-            {text.states[edits.saving.state.value]}
+            {stateText(edits.saving.state.value)}
           </span>
           <span class="hint keys-only">{text.keys}</span>
           <button type="button" class="main done" onClick={() => edits.setEditing(false)}>
@@ -57,6 +59,11 @@ export function Editing({ studio }: { studio: Studio }) {
       )}
     </>
   )
+}
+
+/** Returns the text for a state. The banner of the page, which says the same, is above a page that has been scrolled. */
+function stateText(state: SaveState): string {
+  return state === 'saving' && !isOnline.value ? text.offline : text.states[state]
 }
 
 /** Tells the person that the server does not accept the text of a sentence, and what to do. */

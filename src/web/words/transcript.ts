@@ -83,6 +83,7 @@ export const transcriptWords = {
       saving: 'Saving …',
       failed: 'Not saved yet.',
     },
+    offline: 'Not saved yet: the server does not answer.',
     notSaved: 'Your changes are kept in this browser, but the server did not accept them:',
     refused: (time: string) =>
       `The server does not accept the sentence at ${time}; other changes are saved. It may be too long: move a part of it into the sentence after it.`,
