@@ -50,7 +50,7 @@ export function App() {
   useLayoutEffect(() => {
     if (title) announcePage(title)
   }, [title])
-  if (session.value === undefined) return sessionFault.value ? <Unread /> : <Offline />
+  if (session.value === undefined) return sessionFault.value ? <Unread /> : <Starting />
   if (session.value === null) {
     return (
       <>
@@ -70,6 +70,18 @@ export function App() {
       <Confirmation />
       <UnsavedUploads />
       <Toasts />
+    </>
+  )
+}
+
+/** Replaces the page until the server has answered. */
+function Starting() {
+  return (
+    <>
+      <Offline />
+      <main class="narrow">
+        <p class="hint loading">{words.loading}</p>
+      </main>
     </>
   )
 }

@@ -1,7 +1,7 @@
 // Tests that a person can create an account and manage its password, sessions, keys, money, webhooks and apps.
 
 import { expect } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { seen, signIn, useBrowser } from '../support/browser-page.ts'
 import { mailServer } from '../support/mail-server.ts'
 import { speech } from '../support/media.ts'
@@ -143,8 +143,15 @@ seen('a person whose session has ended can sign out, and end all sessions after 
 seen('a server that refuses the request for the session is reported, and asked again', async () => {
   const { page } = await browser.enter(service, service.account('rut'))
   const error = { code: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests.' }
-  await page.route('**/app/session', route => route.fulfill({ status: 429, json: { error } }), { times: 1 })
+  const answered = Promise.withResolvers<void>()
+  const refuse = async (route: Route) => {
+    await answered.promise
+    await route.fulfill({ status: 429, json: { error } })
+  }
+  await page.route('**/app/session', refuse, { times: 1 })
   await page.goto('/jobs')
+  await page.getByText('Loading …').waitFor()
+  answered.resolve()
   await page.getByRole('alert').getByText('Wait a minute and try again.').waitFor()
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('Your transcripts will be listed here.').waitFor()
