@@ -37,7 +37,11 @@ export const parameters = [
 export function readAuthorization(db: Db, params: URLSearchParams, baseUrl: string): Authorization | Refusal {
   const repeated = repeatedName(params)
   const client = findClient(db, params.get('client_id') ?? '')
-  if (!client) return { message: 'The program that sent you here is not registered.', redirectTo: null }
+  if (!client) {
+    const message =
+      'The program that sent you here is not registered. Remove this server in the program, and add it again.'
+    return { message, redirectTo: null }
+  }
   const [only, another] = client.redirectUris
   const redirectUri = params.get('redirect_uri') ?? (another === undefined ? only : undefined)
   if (redirectUri === undefined || !isRegistered(client, redirectUri) || repeated === 'redirect_uri') {
