@@ -204,8 +204,15 @@ seen('the bars and the player hide neither an edited sentence nor a found word',
       const { top, bottom } = ${shape}.getBoundingClientRect()
       return top >= edge('.text-bars', 'bottom') && bottom <= edge('.player', 'top')
     })()`)
+  // The page measures the bars when the browser draws them.
+  const areMeasured = `(() => {
+    const { style } = document.documentElement
+    const height = name => document.querySelector(name).offsetHeight + 'px'
+    return style.getPropertyValue('--bars') === height('.text-bars') && style.getPropertyValue('--bar') === height('.player')
+  })()`
   await page.locator('.utterance').last().focus()
   const count = await page.locator('.utterance').count()
+  await until(page, areMeasured)
   for (let step = 1; step < count; step++) {
     await page.keyboard.press('Shift+Enter')
     expect(await isUncovered('document.activeElement')).toBe(true)
@@ -215,6 +222,7 @@ seen('the bars and the player hide neither an edited sentence nor a found word',
   await page.getByRole('button', { name: 'Find' }).click()
   await page.getByLabel('Find in this transcript').fill('We')
   await page.getByText('1 of ').waitFor()
+  await until(page, areMeasured)
   const found = `(() => {
     const [{ startContainer, startOffset, endOffset }] = CSS.highlights.get('current')
     const range = new Range()
