@@ -210,7 +210,7 @@ seen('the bars and the player hide neither an edited sentence nor a found word',
     const height = name => document.querySelector(name).offsetHeight + 'px'
     return style.getPropertyValue('--bars') === height('.text-bars') && style.getPropertyValue('--bar') === height('.player')
   })()`
-  await page.locator('.utterance').last().focus()
+  await page.locator('.utterance[contenteditable]').last().focus()
   const count = await page.locator('.utterance').count()
   await until(page, areMeasured)
   for (let step = 1; step < count; step++) {
