@@ -99,7 +99,7 @@ export class WorkerPool {
     const isDue = worker.jobs >= (this.#options.jobsMax ?? limits.engineJobsMax)
     if (isDue || !worker.alive || worker.model !== this.model) this.#replaceWorker(worker)
     else this.#queue.add(worker)
-    // Workers that still load their model do not count: their model may never be loaded.
+    // The other workers are unloaded also if a worker is still loading its model, because loading may never end.
     const { idle } = this.#queue
     if (idle > 0 && idle === this.#workers.size - this.#loading) this.#scheduleUnload()
   }
@@ -192,7 +192,7 @@ export class WorkerPool {
     }
   }
 
-  /** Logs and reports that a worker cannot be started, unless it is no longer needed. */
+  /** Logs why a worker cannot be started, unless it is no longer needed. Reports it if there is no other worker. */
   #noteUnstarted(error: unknown): void {
     if (!this.#needsWorker()) return
     this.#status.logFault('engine process not started', reasonOf(error))

@@ -75,8 +75,9 @@ const beat = Type.Object({
   ...held,
   /** The length of the transcribed part of the recording, in seconds. */
   seconds: Type.Number({ minimum: 0 }),
-  /** Complete utterances, in order. `first` is the transcript index of the first of them. */
+  /** The index of the first of `utterances` in the transcript. */
   first: Type.Integer({ minimum: 0 }),
+  /** Some complete utterances of the transcript, in order. */
   utterances: Type.Array(utterance),
   /** The language of the texts of the utterances. Absent in the messages of older workers. */
   language: Type.Optional(Type.String({ maxLength: 100 })),

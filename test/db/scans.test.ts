@@ -67,7 +67,8 @@ function record(db: Db): Map<string, Params> {
 }
 
 /**
- * Returns a text for each query plan step that reads all rows, except the allowed steps. Returns none for `readsLinks`.
+ * Returns a text for each query plan step with `readsAll`, except those that `fewRows` matches. Returns none for the
+ * statement `readsLinks`.
  */
 function scansOf(db: Db, statement: string, params: Params): string[] {
   if (statement === readsLinks) return []

@@ -1,7 +1,7 @@
 // The checks before the handler of a route, in this order: the quota of the IP address, the credential, the quota of
-// the caller, the body. The credential is checked again when the body has arrived. Only `transfer` checks the
-// credential first. Each route chooses its checks by an Elysia macro (a route option), such as `open` or `account`. The
-// value of the option is the name of the quota, or `true` without a quota.
+// the caller, the body. The credential is checked again when the body has arrived. Each route chooses its checks by an
+// Elysia macro (a route option), such as `open` or `account`. The value of the option is the name of the quota, or
+// `true` without a quota. The macro `transfer` checks the credential before the quotas.
 
 import { Elysia } from 'elysia'
 import type { Service } from '../service.ts'

@@ -1,4 +1,4 @@
-// Runs the decoder of a TDT model for several windows at once.
+// Runs the decoder of a TDT model (token-and-duration transducer) for several windows at once.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { openQuantised } from '../onnx/quantised.ts'

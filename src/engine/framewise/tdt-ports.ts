@@ -1,4 +1,4 @@
-// Finds and checks the inputs and outputs of the networks of a TDT model.
+// Finds and checks the inputs and outputs of the networks of a TDT model (token-and-duration transducer).
 
 import type { Port, Session } from '../onnx/session.ts'
 

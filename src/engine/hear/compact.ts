@@ -34,8 +34,8 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
-  // steno's own operations compute the attention of the encoder. The matrix products are left to ONNX Runtime if it
-  // adds byte products exactly, because it is then faster than steno.
+  // steno's own operations compute the attention of the encoder. On a CPU with `isExact`, the matrix products are left
+  // to ONNX Runtime, because it is faster than steno there.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
   using opened = new DisposableStack()

@@ -1,5 +1,5 @@
 // Probabilistic linear discriminant analysis (PLDA) with the arrays of pyannote's community-1 pipeline. The PLDA model
-// gives the probability that two embeddings come from one voice.
+// transforms an embedding, so that embeddings of different voices are easier to tell apart.
 
 /** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {

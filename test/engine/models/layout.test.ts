@@ -12,7 +12,7 @@ import { pocket, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { modelFiles } from '../../support/model-files.ts'
 
-/** The hash of a file that no test reads. */
+/** A placeholder: no test compares the hash. */
 const hash = { kind: 'sha256', value: '' }
 
 async function modelFolder(change: Record<string, string | Uint8Array> = {}): Promise<string> {
