@@ -56,7 +56,7 @@ export function whyInvalid(
 }
 
 /** The variables whose values may contain a password. Error messages do not show these values. */
-const mayHavePassword = ['STENO_SMTP_URL', 'STENO_NATS']
+const mayHavePassword = ['STENO_BASE_URL', 'STENO_SERVER', 'STENO_SMTP_URL', 'STENO_NATS']
 
 /** Returns one message for each unknown variable that starts with STENO_, which is probably misspelt. */
 function unknownVariables(environment: Record<string, string | undefined>): string[] {

@@ -130,6 +130,16 @@ export function baseUrl(given: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
+/** Parses the address that callers see. It has no user name and no password, because it is in every link. */
+export function publicUrl(given: string): string {
+  const { username = '', password = '' } = URL.parse(given) ?? {}
+  if (username !== '' || password !== '')
+    throw new InvalidValue(
+      'an address without user name and password is needed, because every caller sees it',
+    )
+  return baseUrl(given)
+}
+
 export function smtpUrl(given: string): string {
   const url = URL.parse(given)
   if (!url || !/^smtps?:$/.test(url.protocol) || url.host === '')

@@ -83,10 +83,6 @@ const refused: [string, string][] = [
   ['STENO_PORT', '80.5'],
   ['STENO_PORT', '0x50'],
   ['STENO_PORT', ' 80'],
-  ['STENO_BASE_URL', 'steno.example'],
-  ['STENO_BASE_URL', 'ftp://steno.example'],
-  ['STENO_BASE_URL', 'https://steno.example/?a=1'],
-  ['STENO_BASE_URL', 'https://steno.example/#a'],
   ['STENO_WORKERS', '0'],
   ['STENO_DEVICE', 'CUDA'],
   ['STENO_PRICE_PER_HOUR_CENTS', '0.5'],
@@ -130,6 +126,23 @@ test.each(['smtp://', 'smtps:mail.example', 'mail.example:25'])(
     expect(problemsOf({ STENO_SMTP_URL: given })).toEqual([
       'STENO_SMTP_URL: smtp://HOST:PORT or smtps://HOST:PORT is needed',
     ])
+  },
+)
+
+test.each(['steno.example', 'ftp://steno.example', 'https://steno.example/?a=1', 'https://steno.example/#a'])(
+  'a base URL that is no plain address is refused: %s',
+  given => {
+    const message = 'an http or https address without query is needed'
+    expect(problemsOf({ STENO_BASE_URL: given })).toEqual([`STENO_BASE_URL: ${message}`])
+  },
+)
+
+test.each(['https://ana:hidden@steno.example', 'https://ana@steno.example', 'https://:hidden@steno.example'])(
+  'a base URL with a user or a password is refused, and not shown: %s',
+  given => {
+    const message = 'an address without user name and password is needed, because every caller sees it'
+    expect(problemsOf({ STENO_BASE_URL: given })).toEqual([`STENO_BASE_URL: ${message}`])
+    expect(readConfig({ STENO_SERVER: given }).server).toContain('steno.example')
   },
 )
 

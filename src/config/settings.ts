@@ -19,6 +19,7 @@ import {
   optional,
   path,
   program,
+  publicUrl,
   rateLimits,
   sender,
   size,
@@ -36,7 +37,7 @@ export const settings = {
   baseUrl: setting(
     'STENO_BASE_URL',
     '',
-    optional(baseUrl),
+    optional(publicUrl),
     'address that callers see; default http://HOST:PORT, or the Host header where HOST is 0.0.0.0 or ::, or where both are loopback names such as localhost',
   ),
   dataDir: setting(
