@@ -9,3 +9,8 @@ export function visible(text: string): string {
     return escaped === character ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}` : escaped
   })
 }
+
+/** Returns a path or a web address for a message, without the user name and the password of the address. */
+export function visiblePlace(place: string): string {
+  return visible(place.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, '$1'))
+}

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { log, logWritten } from '../base/log.ts'
+import { visiblePlace } from '../base/visible.ts'
 import { prepareModel } from '../engine/models/choose.ts'
 import type { OpenMirror } from '../engine/models/download.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
@@ -83,7 +84,7 @@ export const worker = command({
       await untilInterrupted(async signal => {
         const opened = await Worker.open(settings, engine, signal)
         setMirror(() => opened.modelHub())
-        tell(`steno worker ${settings.name} takes jobs of ${config.server}`)
+        tell(`steno worker ${settings.name} takes jobs of ${visiblePlace(settings.server)}`)
         await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
         log.info('draining')
         await opened.drain()

@@ -131,6 +131,8 @@ test.each([
     ['file:///tmp/one.mp3'],
     'file:///tmp/one.mp3: only addresses that begin with http:// or https:// are read',
   ],
+  [['ftp://ana:hidden@box.example/one.mp3'], 'steno: ftp://box.example/one.mp3: only addresses that begin'],
+  [['http://ana:hid@den@[one.mp3/a@b'], 'steno: http://[one.mp3/a@b: The address'],
   [['here.mp3', '--language', 'auto'], 'here.mp3: there is no such file'],
   [[import.meta.path, '--data-dir', '/no/such'], 'there is no folder /no/such for --data-dir'],
   [[import.meta.path, '--from', '1:2:3:4'], '--from is a time'],

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
-import { visible } from '../../base/visible.ts'
+import { visiblePlace } from '../../base/visible.ts'
 import type { Config } from '../../config.ts'
 import { type OneShotEngine, openOnce } from '../../engine/once.ts'
 import type { TranscribeInput } from '../../engine/request.ts'
@@ -87,7 +87,7 @@ export class Batch {
   /** Counts a source as failed, and prints the reason to stderr. */
   fail(place: string, reason: string): void {
     this.counts.failed += 1
-    terminal.err(`steno: ${visible(place)}: ${reason}\n`)
+    terminal.err(`steno: ${visiblePlace(place)}: ${reason}\n`)
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@
 
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { sha256 } from '../../base/hash.ts'
+import { visiblePlace } from '../../base/visible.ts'
 import { limits } from '../../limits.ts'
 import { UsageError } from '../failure.ts'
 import { formatNames, formats } from './formats.ts'
@@ -23,7 +24,10 @@ export function distinctNames(sources: Source[]): Map<Source, string> {
     const [one, other] = clashing
     if (!one || !other) return new Map(sources.map(source => [source, nameOf(source)]))
     const changeable = clashing.flatMap(source => names.get(source) ?? []).length > clashing.length
-    if (!changeable) throw new UsageError(`${one.place} and ${other.place} would be written to one file`)
+    if (!changeable)
+      throw new UsageError(
+        `${visiblePlace(one.place)} and ${visiblePlace(other.place)} would be written to one file`,
+      )
     for (const source of clashing) {
       const [, ...longer] = names.get(source) ?? []
       if (longer.length > 0) names.set(source, longer)

@@ -1,7 +1,7 @@
 // Writes the transcripts of the sources to the output files or to stdout.
 
 import { existsSync } from 'node:fs'
-import { visible } from '../../base/visible.ts'
+import { visible, visiblePlace } from '../../base/visible.ts'
 import { joinTexts } from '../../transcripts/join-texts.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../../transcripts/transcript.ts'
 import { Interrupted } from '../failure.ts'
@@ -87,7 +87,7 @@ export class Results {
     const transcript = shifted(heard, this.#task.section)
     if (!work.isAlone) this.#show(work, work.utterances)
     for (const warning of transcript.warnings ?? [])
-      screen.line(`steno: ${visible(source.place)}: ${warning}`)
+      screen.line(`steno: ${visiblePlace(source.place)}: ${warning}`)
     if (outputs.length === 0) this.#print(work, transcript)
     const written = missing.filter(output => this.#writeFile(work, transcript, output))
     const other = missing.find(output => !written.includes(output))
@@ -132,7 +132,7 @@ export class Results {
       writeOutput(path, this.#text(work, transcript, format), { overwrite: true })
     const places = partial.map(({ path }) => visible(path)).join(', ') || 'standard output'
     return new Interrupted(
-      `interrupted in ${visible(source.place)}; its text up to ${clock(heard.end + fromMs / 1000)} is in ${places}`,
+      `interrupted in ${visiblePlace(source.place)}; its text up to ${clock(heard.end + fromMs / 1000)} is in ${places}`,
     )
   }
 
