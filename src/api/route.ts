@@ -35,6 +35,10 @@ export type RouteDetail = {
   shownQuery?: TObject
   /** The schema of the request body, if the body is a multipart form. */
   form?: TSchema
+  /** The names of special headers of every response. */
+  headers?: string[]
+  /** The names of special headers of the error responses, by error code. */
+  failHeaders?: Partial<Record<RequestErrorCode, string[]>>
   /** The error format of the route. If missing, errors have the format of the API. */
   dialect?: 'openai'
   /** The success response in the OpenAPI document. By default, it has the status 200 and no special headers. */

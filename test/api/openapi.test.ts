@@ -196,6 +196,12 @@ sourceOnly('the document has every endpoint with its parameters, bounds and erro
   const { patch: edit } = paths['/v1/transcribe/{id}']
   expect(edit.responses['409'].headers['Retry-After']).toBeUndefined()
   expect(edit.responses['412'].headers['Tus-Version']).toBeUndefined()
+  // Every response of a tus route names the version of the protocol. Only the 409 also names the offset.
+  const { patch: append } = paths['/v1/upload/resumable/{id}']
+  expect(Object.keys(append.responses['409'].headers)).toContain('Upload-Offset')
+  expect(Object.keys(append.responses['410'].headers)).toContain('Tus-Resumable')
+  expect(Object.keys(append.responses['410'].headers)).not.toContain('Upload-Offset')
+  expect(Object.keys(append.responses['204'].headers)).toContain('Tus-Resumable')
   const told = JSON.stringify(paths)
   // NOT_FOUND is for unknown routes, and INVALID_CREDENTIALS for routes below /app. The document describes only public
   // routes, and has OpenAI's name for MODEL_NOT_FOUND.

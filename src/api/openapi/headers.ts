@@ -63,7 +63,7 @@ export const errorHeaders: Record<number | string, string[]> = {
  * Returns the names of the headers that the responses of a route may have. `errors` is missing if no check, such as a
  * rate limit, runs before the route's handler.
  */
-export function answerHeaders({ rate, keyed, idempotent, errors }: RouteDetail): string[] {
+export function answerHeaders({ rate, keyed, idempotent, errors, headers = [] }: RouteDetail): string[] {
   return [
     'Link',
     'X-Request-Id',
@@ -71,6 +71,7 @@ export function answerHeaders({ rate, keyed, idempotent, errors }: RouteDetail):
     ...(rate ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : []),
     ...(keyed && rate ? ['RateLimit'] : []),
     ...(idempotent ? ['Idempotent-Replay'] : []),
+    ...headers,
   ]
 }
 

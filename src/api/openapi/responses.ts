@@ -62,7 +62,11 @@ export function errorResponses(detail: RouteDetail, { openReference }: Component
   const errors = [...new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])].map(code => {
     const facts = detail.dialect === 'openai' ? openAiFactsOf(code) : requestErrors[code]
     const name = 'reason' in facts ? facts.reason : code
-    const headers = [...(errorHeaders[facts.status] ?? []), ...(errorHeaders[code] ?? [])]
+    const headers = [
+      ...(errorHeaders[facts.status] ?? []),
+      ...(errorHeaders[code] ?? []),
+      ...(detail.failHeaders?.[code] ?? []),
+    ]
     return { status: facts.status, headers, text: `${name ? `${name}: ` : ''}${requestErrors[code].message}` }
   })
   return Object.fromEntries(

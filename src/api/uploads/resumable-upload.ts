@@ -9,7 +9,10 @@ import * as shapes from '../shapes/resumable.ts'
 import { uploadParam } from '../shapes/uploads.ts'
 import { appendBytes, applyOverride, findResumable, path, removeResumable } from './tus-requests.ts'
 
-export const stateHeaders = ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires']
+export const stateHeaders = ['Upload-Offset', 'Upload-Expires']
+
+/** The headers of every response of these routes. */
+export const everyHeaders = ['Tus-Resumable']
 
 const appendErrors: RequestErrorCode[] = [
   'INVALID_REQUEST',
@@ -32,6 +35,7 @@ export const resumableUpload = (service: Service) =>
       ...oneUpload,
       headers: shapes.tusRequest,
       detail: about({
+        headers: everyHeaders,
         summary: 'How much of a resumable upload has arrived',
         success: {
           status: 200,
@@ -46,10 +50,12 @@ export const resumableUpload = (service: Service) =>
       ...oneUpload,
       headers: shapes.tusBytes,
       detail: about({
+        headers: everyHeaders,
         summary: 'Send the next bytes of a resumable upload',
         requestBytes: 'application/offset+octet-stream',
         success: { status: 204, description: 'Stored', headers: stateHeaders },
         fails: appendErrors,
+        failHeaders: { CONFLICT: ['Upload-Offset'] },
       }),
     })
 
@@ -57,8 +63,9 @@ export const resumableUpload = (service: Service) =>
       ...oneUpload,
       headers: shapes.tusRequest,
       detail: about({
+        headers: everyHeaders,
         summary: 'Delete a resumable upload',
-        success: { status: 204, description: 'Deleted', headers: ['Tus-Resumable'] },
+        success: { status: 204, description: 'Deleted' },
         fails: ['UPLOAD_NOT_FOUND', 'CONFLICT', 'GONE', 'TUS_VERSION_NOT_SUPPORTED'],
       }),
     })
@@ -67,8 +74,10 @@ export const resumableUpload = (service: Service) =>
       ...oneUpload,
       headers: shapes.tusOverride,
       detail: about({
+        headers: everyHeaders,
         summary: 'PATCH or DELETE a resumable upload through a proxy that refuses these methods',
         success: { status: 204, description: 'As PATCH or DELETE', headers: stateHeaders },
         fails: appendErrors,
+        failHeaders: { CONFLICT: ['Upload-Offset'] },
       }),
     })

@@ -6,7 +6,7 @@ import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from '../shapes/resumable.ts'
-import { resumableUpload, stateHeaders } from './resumable-upload.ts'
+import { everyHeaders, resumableUpload, stateHeaders } from './resumable-upload.ts'
 import { tusExtensions, tusVersion } from './tus.ts'
 import { createResumable, path } from './tus-requests.ts'
 
@@ -45,11 +45,12 @@ export const resumable = (service: Service) =>
       {
         visitor: true,
         detail: about({
+          headers: everyHeaders,
           summary: 'What resumable uploads can do (tus 1.0)',
           success: {
             status: 204,
             description: 'In the headers',
-            headers: ['Tus-Resumable', 'Tus-Version', 'Tus-Extension', 'Tus-Max-Size'],
+            headers: ['Tus-Version', 'Tus-Extension', 'Tus-Max-Size'],
           },
         }),
       },
@@ -60,15 +61,17 @@ export const resumable = (service: Service) =>
       parse: 'none',
       headers: shapes.tusCreation,
       detail: about({
+        headers: everyHeaders,
         summary: 'Create a resumable upload (tus 1.0)',
         description:
           'Upload-Id is the upload_id of POST /v1/transcribe. With Content-Type: application/offset+octet-stream the body has the first bytes.',
         success: {
           status: 201,
           description: 'Created; Location is its address',
-          headers: ['Location', 'Upload-Id', ...stateHeaders],
+          headers: ['Location', 'Upload-Id', 'Tus-Max-Size', ...stateHeaders],
         },
         fails: creationErrors,
+        failHeaders: { PAYLOAD_TOO_LARGE: ['Tus-Max-Size'] },
       }),
     })
 
