@@ -25,11 +25,14 @@ export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(/^(?:https?:\/\/[^/]*)?\/[^?]*\?(.*)$/s.exec(url)?.[1] ?? '')
 }
 
-/** Returns the methods that the routes at this path accept, or an empty list if there are none. */
+/**
+ * Returns the methods that the routes at this path accept, or an empty list if there are none. If the path is exactly
+ * that of a route, a parameter does not match it: PUT /v1/upload/:id is no method of /v1/upload/resumable.
+ */
 export function listMethods(app: AnyElysia, pathname: string): string[] {
-  return acceptedRoutes(app)
-    .filter(({ path }) => patternOf(path).test(pathname))
-    .map(({ method }) => method)
+  const matching = acceptedRoutes(app).filter(({ path }) => patternOf(path).test(pathname))
+  const exact = matching.filter(({ path }) => path === pathname)
+  return (exact.length > 0 ? exact : matching).map(({ method }) => method)
 }
 
 const patterns = new Map<string, RegExp>()

@@ -159,6 +159,8 @@ test('405 names the methods; 404 and 405 show only the quota of the address', as
     ['GET', '/v1/transcribe/x/cancel', 'POST'],
     ['POST', '/v1', 'GET'],
     ['GET', '/v1/upload/x', 'PUT'],
+    ['GET', '/v1/upload/resumable', 'OPTIONS, POST'],
+    ['PUT', '/v1/upload/resumable', 'OPTIONS, POST'],
   ] as const) {
     const answer = await ask(method, path)
     expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, allow])

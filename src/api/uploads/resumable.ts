@@ -1,7 +1,7 @@
 // The routes of resumable uploads, by the tus protocol.
 
 import { Elysia } from 'elysia'
-import type { RequestErrorCode } from '../../errors.ts'
+import { ApiError, type RequestErrorCode } from '../../errors.ts'
 import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
@@ -74,5 +74,14 @@ export const resumable = (service: Service) =>
         failHeaders: { PAYLOAD_TOO_LARGE: ['Tus-Max-Size'] },
       }),
     })
+
+    // Without this route, the address would match PUT /v1/upload/:id.
+    .put(
+      path,
+      () => {
+        throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'OPTIONS, POST' })
+      },
+      { parse: 'none', detail: about({ refused: true, hide: true }) },
+    )
 
     .use(resumableUpload(service))
