@@ -42,6 +42,9 @@ test('a shared cache may not store the response to a request with a credential',
     expect(await cached(path, ana.key)).toEqual([200, 'no-store'])
   expect(await cached('/v1/transcribe/unknown', ana.key)).toEqual([404, 'no-store'])
   expect(await cached('/v1/balance', 'sk_live_unknown')).toEqual([401, 'no-store'])
+  const upload = { method: 'HEAD', headers: { 'X-Api-Key': ana.key, 'Tus-Resumable': '1.0.0' } }
+  const { status, headers } = await service.fetch('/v1/upload/resumable/unknown', upload)
+  expect([status, headers.get('cache-control')]).toEqual([404, 'no-store'])
   expect(await cached('/v1', ana.key)).toEqual([200, null])
 })
 

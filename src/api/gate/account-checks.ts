@@ -32,6 +32,7 @@ export const accountChecks = (service: Service) => ({
     detail: about({ keyed: true, errors: [...commonErrors, ...authErrors] }),
     transform: ({ request, set, requestState }: GateContext) => {
       Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
+      set.headers['Cache-Control'] = 'no-store'
       try {
         requestState.caller = authenticate(service, request)
       } catch (error) {
