@@ -11,16 +11,16 @@ export const accessTokenStart = 'sto_'
 export type Access = { grantId: string; accountId: string; clientId: string; scopes: Scope[] }
 
 /**
- * Finds the grant of an access token. Returns null if the token is unknown or expired. Stores the time of the use,
- * unless a use was stored within `sessionUseEveryMs`.
+ * Finds the grant of an access token. Returns null if the token is unknown or revoked, or was expired at the time `at`.
+ * Stores the time of the use, unless a use was stored within `sessionUseEveryMs`.
  */
-export function useAccessToken(db: Db, token: string): Access | null {
+export function useAccessToken(db: Db, token: string, at: number = db.now()): Access | null {
   const row = db.find<Omit<Access, 'scopes'> & { scope: string; lastUsedAt: number }>(
     `select grant_id as grantId, account_id as accountId, client_id as clientId, grant_tokens.scope,
        last_used_at as lastUsedAt
      from grant_tokens join grants on grants.id = grant_id
-     where hash = $hash and kind = 'access' and expires_at > $now`,
-    { hash: sha256(token), now: db.now() },
+     where hash = $hash and kind = 'access' and expires_at > $at`,
+    { hash: sha256(token), at },
   )
   if (!row) return null
   if (Math.abs(db.now() - row.lastUsedAt) >= limits.sessionUseEveryMs) noteUse(db, row.grantId)

@@ -97,7 +97,12 @@ export function endGrant(db: Db, id: string): void {
 export function purgeGrants(db: Db): void {
   db.tx(() => {
     const now = db.now()
-    db.run('delete from grant_tokens where expires_at <= $now', { now })
+    // A request may still be running that began before its access token expired (see `useAccessToken`).
+    db.run(
+      `delete from grant_tokens where expires_at <= $now
+       and (kind = 'refresh' or expires_at <= $now - $accessTokenKeptMs)`,
+      { now, accessTokenKeptMs: limits.accessTokenKeptMs },
+    )
     db.run('delete from grants where code_used_at is null and code_expires_at <= $now', { now })
     db.run(
       `delete from grants where code_used_at is not null

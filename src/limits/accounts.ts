@@ -43,6 +43,8 @@ export const accountLimits = {
   /** Time in which a client must exchange the authorization code of a grant for tokens. */
   codeTtlMs: 1 * minute,
   accessTokenTtlMs: 1 * hour,
+  /** Time after its expiry for which an access token is kept, for requests that began before. */
+  accessTokenKeptMs: 1 * hour,
   /** Lifetime of a refresh token. A client that uses a refresh token gets a new one with the same lifetime. */
   refreshTokenTtlMs: 30 * day,
   /** Maximum number of OAuth grants of one account. */

@@ -4,6 +4,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openApp } from '../../src/api/app.ts'
+import type { Service } from '../../src/api/service.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { challenge, flow, redirectUri, registerClient, startOAuth, verifier } from '../support/oauth.ts'
 import { type Answer, marginMs, shareServices, steered } from '../support/service.ts'
@@ -320,6 +322,35 @@ steered(
     expect(service.db.list('select * from grant_tokens')).toEqual([])
   },
 )
+
+steered('a token that expires while a body arrives is still accepted, but a revoked one is not', async () => {
+  const { service, getTokens, revoke } = await startOAuth()
+  const app = openApp(service as unknown as Service)
+  const submit = async (token: string, meanwhile: () => Promise<unknown>) => {
+    const pull = async (controller: ReadableStreamDefaultController) => {
+      await meanwhile()
+      controller.enqueue(new TextEncoder().encode('{"filename":"a.mp3"}'))
+      controller.close()
+    }
+    const request = new Request(`${service.url}/v1/upload`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+      // The server reads the body after it has checked the headers.
+      body: new ReadableStream({ pull }, { highWaterMark: 0 }),
+    })
+    return (await app.handle(request)).status
+  }
+  const [{ access_token: revoked }, { access_token: expired }] = [await getTokens(), await getTokens()]
+  expect(await submit(revoked, () => revoke(revoked))).toBe(401)
+  expect(await submit(expired, async () => service.later(limits.accessTokenTtlMs))).toBe(200)
+  expect(await submit(expired, async () => {})).toBe(401)
+  const { access_token: both, refresh_token } = await getTokens()
+  const expireAndRevoke = () => {
+    service.later(limits.accessTokenTtlMs)
+    return revoke(refresh_token)
+  }
+  expect(await submit(both, expireAndRevoke)).toBe(401)
+})
 
 steered('beyond fifty grants of an account the least used one ends', async () => {
   const { service, getTokens, call } = await startOAuth()

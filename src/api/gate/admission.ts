@@ -39,7 +39,8 @@ export function admit(
   admitAddress(service, requestState)
   // Without this header, a shared cache may store the response: X-Api-Key and cookies do not forbid it (RFC 9111).
   if (authenticated) set.headers['Cache-Control'] = 'no-store'
-  requestState.recheck = () => void authenticated?.(service, request)
+  const at = service.db.now()
+  requestState.recheck = () => void authenticated?.(service, request, at)
   requestState.caller = authenticated?.(service, request) ?? null
   const { caller, network } = requestState
   const quota = rateLimiter.take(rate, caller?.countedAs ?? network)

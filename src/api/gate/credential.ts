@@ -31,23 +31,25 @@ export type Caller = {
 
 /**
  * Returns the caller of a request. Throws if there is no valid credential, or if the access token lacks the scope for
- * the method. A request with a session must also pass `requireOwnOrigin`.
+ * the method. A request with a session must also pass `requireOwnOrigin`. An access token may expire after `at`, which is
+ * now by default.
  */
-export function authenticate(service: Service, request: Request): Caller {
-  const caller = identify(service, request)
+export function authenticate(service: Service, request: Request, at?: number): Caller {
+  const caller = identify(service, request, at)
   requireScope(service, request, caller, isSafe(request) ? 'read' : 'write')
   return caller
 }
 
 /** Returns the caller of a request, without a check of the scopes. */
-function identify(service: Service, request: Request): Caller {
+function identify(service: Service, request: Request, at?: number): Caller {
   const text = readKey(request.headers)
   const session = text === '' ? readSessionToken(service, request) : null
   if (session !== null) return callerOfSession(service, request, session)
-  return findCaller(service, text, {
+  const challenges = {
     key: challenge(service, request),
     token: challenge(service, request, 'error="invalid_token", '),
-  })
+  }
+  return findCaller(service, text, { challenges, at })
 }
 
 export function requireScope(service: Service, request: Request, caller: Caller, scope: Scope): void {
@@ -65,13 +67,13 @@ export function requireScope(service: Service, request: Request, caller: Caller,
  * Returns the caller of the MCP endpoint, which accepts API keys and access tokens, but no cookies. After a refusal,
  * the header WWW-Authenticate lists all scopes, because an MCP client requests the scopes in this header.
  */
-export function authenticateAssistant(service: Service, request: Request): Caller {
+export function authenticateAssistant(service: Service, request: Request, at?: number): Caller {
   const text = readKey(request.headers)
   const error = text === '' ? '' : 'error="invalid_token", '
   const challenge = {
     'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}/mcp", scope="${scopes.join(' ')}"`,
   }
-  return findCaller(service, text, { key: challenge, token: challenge })
+  return findCaller(service, text, { challenges: { key: challenge, token: challenge }, at })
 }
 
 /**
@@ -90,9 +92,13 @@ export function authenticateSession(service: Service, request: Request): Caller 
  */
 type Challenges = { key: Record<string, string>; token: Record<string, string> }
 
-function findCaller({ db, keyUses }: Service, text: string, challenges: Challenges): Caller {
+function findCaller(
+  { db, keyUses }: Service,
+  text: string,
+  { challenges, at }: { challenges: Challenges; at: number | undefined },
+): Caller {
   if (text.startsWith(accessTokenStart)) {
-    const access = useAccessToken(db, text)
+    const access = useAccessToken(db, text, at)
     if (!access) throw new ApiError('INVALID_TOKEN', undefined, challenges.token)
     const { accountId, grantId } = access
     const shownAs = `grant ${grantId}`

@@ -14,7 +14,7 @@ export type Report = (progress: number, sentence: string) => Promise<void>
 export type ToolContext = {
   service: Service
   caller: Caller
-  /** Throws if the credential was revoked or has expired since the request arrived. */
+  /** Throws if the credential was revoked since the request arrived. */
   recheck: () => void
   report: Report
   signal: AbortSignal
