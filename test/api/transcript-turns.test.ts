@@ -1,5 +1,9 @@
 import { expect, test } from 'bun:test'
+import { revokeKey } from '../../src/accounts/key.ts'
+import { openApp } from '../../src/api/app.ts'
 import { answerInTurn, inTurn } from '../../src/api/jobs/transcript-turns.ts'
+import type { Service } from '../../src/api/service.ts'
+import { deleteJob } from '../../src/jobs/delete.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { limits } from '../../src/limits.ts'
 import { shareServices, sourceOnly, startTestService } from '../support/service.ts'
@@ -47,3 +51,41 @@ sourceOnly('large transcripts wait until a client has read an earlier one, small
   expect(await (await waiting[1]!).text()).toBe('text')
   await Promise.all(held.slice(1).map(response => response.body?.cancel()))
 })
+
+sourceOnly.each(['', '/export?format=srt'])(
+  'a transcript that is deleted before its turn is not found: %p',
+  async path => {
+    const service = await startTestService()
+    const ana = service.account('ana')
+    const id = addTranscript(service.db, ana, ['One.'])
+    // The turn of the request comes after that of the deletion.
+    const deletion = inTurn('ben', () => deleteJob(service.db, ana.id, id))
+    const headers = { 'X-Api-Key': ana.key }
+    const request = new Request(`${service.url}/v1/transcribe/${id}${path}`, { headers })
+    const answer = await openApp(service as unknown as Service).handle(request)
+    await deletion
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { error: { code: 'TRANSCRIPTION_NOT_FOUND' } },
+    ])
+  },
+)
+
+sourceOnly.each(['GET', 'PATCH'])(
+  '%s of a transcript gets 401 if its key is revoked before its turn',
+  async method => {
+    const service = await startTestService()
+    const ana = service.account('ana')
+    const id = addTranscript(service.db, ana, ['One.'])
+    // The turn of the request comes after that of the revocation.
+    const revocation = inTurn('ben', () => revokeKey(service.db, ana.keyId))
+    const request = new Request(`${service.url}/v1/transcribe/${id}`, {
+      method,
+      headers: { 'X-Api-Key': ana.key, 'Content-Type': 'application/json' },
+      body: method === 'GET' ? null : '{"utterances":[{"index":0,"text":"Two."}]}',
+    })
+    const answer = await openApp(service as unknown as Service).handle(request)
+    await revocation
+    expect(answer.status).toBe(401)
+  },
+)

@@ -17,11 +17,12 @@ export const edits = (service: Service) =>
 
     .patch(
       '/transcribe/:id',
-      async ({ caller: { accountId }, params, body, headers, set }) => {
+      async ({ caller: { accountId }, requestState, params, body, headers, set }) => {
         const edit = { request: body, knownEdits: editsOf(headers['if-match']) }
-        const { job, edits, utterances } = await inTurn(accountId, () =>
-          editJob(service.db, accountId, params.id, edit),
-        )
+        const { job, edits, utterances } = await inTurn(accountId, () => {
+          requestState.recheck()
+          return editJob(service.db, accountId, params.id, edit)
+        })
         set.headers.ETag = tagOf(edits)
         return { id: job.id, edited_at: timestamp(job.editedAt ?? 0), utterances }
       },

@@ -1,6 +1,7 @@
 // The routes that read a job as JSON, or its transcript as subtitles or text.
 
 import { Elysia } from 'elysia'
+import type { Job } from '../../jobs/job.ts'
 import { countEdits } from '../../transcripts/edit.ts'
 import { findTranscriptJson } from '../../transcripts/find-transcript.ts'
 import { gate } from '../gate/gate.ts'
@@ -11,8 +12,8 @@ import * as shapes from '../shapes/job.ts'
 import { tagOf } from './etag.ts'
 import { dropUnused, exportJob } from './exports.ts'
 import { jobJson } from './job-json.ts'
-import { findAwaited } from './job-wait.ts'
-import { answerInTurn } from './transcript-turns.ts'
+import { type Awaited, findAwaited, requireJob } from './job-wait.ts'
+import { answerInTurn, type Written } from './transcript-turns.ts'
 
 export const jobReading = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
@@ -24,12 +25,11 @@ export const jobReading = (service: Service) =>
         const { format = 'json', ...options } = context.query
         const job = await findAwaited(service, context)
         const { db } = service
-        const { signal } = context.request
         if (format !== 'json')
-          return answerInTurn(db, job, signal, () => exportJob(db, job, { ...options, format }))
+          return answerFrom(service, context, job, job => exportJob(db, job, { ...options, format }))
         const headers = { 'Content-Type': 'application/json' }
         if (job.state !== 'completed') return new Response(jobJson(job, null), { headers })
-        return answerInTurn(db, job, signal, () => {
+        return answerFrom(service, context, job, job => {
           const edits = countEdits(db, job.id)
           const body = jobJson(job, findTranscriptJson(db, job.id, options.version))
           return { body, headers: edits === null ? headers : { ...headers, ETag: tagOf(edits) } }
@@ -56,9 +56,7 @@ export const jobReading = (service: Service) =>
       '/transcribe/:id/export',
       async context => {
         const job = await findAwaited(service, context)
-        return answerInTurn(service.db, job, context.request.signal, () =>
-          exportJob(service.db, job, context.query),
-        )
+        return answerFrom(service, context, job, job => exportJob(service.db, job, context.query))
       },
       {
         account: 'jobs.get',
@@ -72,3 +70,19 @@ export const jobReading = (service: Service) =>
         }),
       },
     )
+
+/**
+ * Returns the response that `write` makes of the transcript of a job. Finds the job again after the wait for a turn.
+ * Throws an ApiError if the job was deleted or the credential revoked meanwhile.
+ */
+function answerFrom(
+  service: Service,
+  { request, caller, requestState, params }: Awaited,
+  job: Job,
+  write: (job: Job) => Written,
+): Promise<Response> {
+  return answerInTurn(service.db, job, request.signal, () => {
+    requestState.recheck()
+    return write(requireJob(service, caller, params.id))
+  })
+}

@@ -7,7 +7,7 @@ import type { RequestState } from '../gate/request-state.ts'
 import { type IdleTimer, pauseIdleTimeout } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 
-type Awaited = {
+export type Awaited = {
   request: Request
   server: IdleTimer
   caller: Caller
@@ -28,8 +28,7 @@ export async function findAwaited(
   service: Service,
   { request, server, caller, requestState, params: { id }, query: { wait: seconds } }: Awaited,
 ): Promise<Job> {
-  const find = () => findOwnJob(service.db, caller.accountId, id)
-  const awaited = seconds ? find() : null
+  const awaited = seconds ? findOwnJob(service.db, caller.accountId, id) : null
   if (seconds && awaited) {
     // Bun's idle timeout could close the connection, because no bytes are sent during the wait.
     const resumeTimeout = pauseIdleTimeout(service.config, server, request)
@@ -37,7 +36,12 @@ export async function findAwaited(
     resumeTimeout()
     requestState.recheck()
   }
-  const job = find()
+  return requireJob(service, caller, id)
+}
+
+/** Returns a job of the caller. Throws an ApiError if the caller has no such job. */
+export function requireJob({ db }: Service, { accountId }: Caller, id: string): Job {
+  const job = findOwnJob(db, accountId, id)
   if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
   return job
 }

@@ -22,7 +22,7 @@ export function inTurn<T>(accountId: string, work: () => T): Promise<T> {
   })
 }
 
-type Written = { body: string; headers: Record<string, string> }
+export type Written = { body: string; headers: Record<string, string> }
 
 /**
  * Returns the response that `write` makes of the transcript of a job. The response of a large transcript first waits
