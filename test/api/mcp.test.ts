@@ -6,15 +6,20 @@ import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotoc
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
-import { revokeKey } from '../../src/accounts/key.ts'
+import { findKey, revokeKey } from '../../src/accounts/key.ts'
+import { inTurn } from '../../src/api/jobs/transcript-turns.ts'
 import { cutPages } from '../../src/api/mcp/pages.ts'
 import { nextProgress, readTranscript, waitForEnd } from '../../src/api/mcp/reading.ts'
+import type { ToolContext } from '../../src/api/mcp/tool.ts'
+import { getTranscript } from '../../src/api/mcp/transcript-tool.ts'
 import { databasePath } from '../../src/db/db.ts'
+import { ApiError } from '../../src/errors.ts'
 import { LiveJobs } from '../../src/jobs/live.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
 import { redirectUri, signIn, startOAuth } from '../support/oauth.ts'
-import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
+import { shareServices, sourceOnly, startTestService, steered, type TestService } from '../support/service.ts'
+import { addTranscript } from '../support/transcripts.ts'
 
 shareServices()
 
@@ -190,6 +195,20 @@ steered('a tool whose key is revoked while it waits reads no transcript', async 
     isError: true,
     text: expect.stringContaining('(API_KEY_REVOKED)'),
   })
+})
+
+sourceOnly('a tool checks the credential again when it has waited for its turn to read', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const id = addTranscript(service.db, ana, ['One.'])
+  const revocation = inTurn('ben', () => revokeKey(service.db, ana.keyId))
+  const recheck = () => {
+    if (findKey(service.db, ana.key)?.revokedAt !== null) throw new ApiError('API_KEY_REVOKED')
+  }
+  const context = { service, caller: { accountId: ana.id }, recheck } as unknown as ToolContext
+  const text = getTranscript.run(context, { id })
+  await revocation
+  expect(async () => await text).toThrow(new ApiError('API_KEY_REVOKED'))
 })
 
 test('while the database is locked, a tool says that the service is busy', async () => {

@@ -21,10 +21,10 @@ type Reading = Pick<ToolContext, 'recheck' | 'report' | 'signal'> & {
 
 /**
  * Waits until a job has ended, for at most `toolWaitMs`, and reports its progress. The wait also ends when the
- * assistant disconnects. The job then continues. Throws an ApiError if the credential was revoked during the wait.
+ * assistant disconnects. The job then continues. `readTranscript` checks the credential after the wait.
  */
 export async function waitForEnd(
-  { service, caller, recheck, report, signal }: Reading,
+  { service, caller, report, signal }: Omit<Reading, 'recheck'>,
   id: string,
 ): Promise<void> {
   const job = ownJob(service.db, caller.accountId, id)
@@ -39,7 +39,6 @@ export async function waitForEnd(
   const following = service.live.follow(job, () => tell(following.live.job))
   await service.live.ended(job, stop)
   following.leave()
-  recheck()
 }
 
 /**
@@ -57,13 +56,15 @@ export function nextProgress(
 
 /**
  * Returns one page of a transcript, or a sentence about the state of an unfinished job. Throws an ApiError if the job
- * has failed, or if the job or the page does not exist.
+ * has failed, if the job or the page does not exist, or if the credential was revoked during the waits for the job and
+ * for the turn to read.
  */
 export function readTranscript(
-  { service, caller }: Pick<Reading, 'service' | 'caller'>,
+  { service, caller, recheck }: Pick<Reading, 'service' | 'caller' | 'recheck'>,
   id: string,
   { page, format }: { page: number; format: ExportFormat },
 ): string {
+  recheck()
   const job = ownJob(service.db, caller.accountId, id)
   if (job.state === 'failed') {
     const { code, message } = errorOf(job)
