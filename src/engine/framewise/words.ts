@@ -1,17 +1,30 @@
 // Joins the tokens of a framewise model (CTC or TDT) into words.
 
-import { writtenWithoutSpaces } from '../../languages.ts'
+import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 import type { AlignedWord } from '../hear/aligned-word.ts'
 import { mergePunctuation } from '../hear/punctuation.ts'
+import { joinAtBreaks } from '../hear/token-words.ts'
 
 /** A token with its start and its end, in Whisper's frames of 20 ms. */
 export type TimedToken = { text: string; from: number; to: number; probability: number }
 
 /**
- * Joins tokens into words. A word begins at a token with a space before it. In a language without spaces between words,
- * each token is a word. Punctuation is then joined to the words beside it.
+ * Joins tokens into words. A word begins at a token with a space before it. In Chinese and Japanese, each token is a
+ * word. In Thai, Lao, Khmer and Burmese, the words are those of `Intl.Segmenter`. Punctuation is then joined to the
+ * words beside it.
  */
 export function wordsOf(tokens: readonly TimedToken[], language: string): AlignedWord[] {
+  const groups = needsWordBreaking(language) ? brokenGroups(tokens, language) : groupsOf(tokens, language)
+  return mergePunctuation(groups.map(wordOf))
+}
+
+function brokenGroups(tokens: readonly TimedToken[], language: string): TimedToken[][] {
+  const pieces = tokens.map(({ text }, index) => ({ text, ids: [index] }))
+  const words = joinAtBreaks(pieces, language).filter(({ text }) => text.trim() !== '')
+  return words.map(({ ids }) => ids.flatMap(index => tokens[index] ?? []))
+}
+
+function groupsOf(tokens: readonly TimedToken[], language: string): TimedToken[][] {
   const alone = writtenWithoutSpaces(language)
   const groups: TimedToken[][] = []
   let spaced = false
@@ -25,14 +38,16 @@ export function wordsOf(tokens: readonly TimedToken[], language: string): Aligne
     else groups.push([spaced && !token.text.startsWith(' ') ? { ...token, text: ` ${token.text}` } : token])
     spaced = false
   }
-  return mergePunctuation(groups.map(wordOf))
+  return groups
 }
 
+/** Joins the tokens of a word. Spaces count neither for the times nor for the probability. */
 function wordOf(tokens: readonly TimedToken[]): AlignedWord {
+  const timed = tokens.filter(({ text }) => text.trim() !== '')
   return {
     text: tokens.map(({ text }) => text).join(''),
-    from: Math.min(...tokens.map(({ from }) => from)),
-    to: Math.max(...tokens.map(({ to }) => to)),
-    probability: tokens.reduce((sum, { probability }) => sum + probability, 0) / tokens.length,
+    from: Math.min(...timed.map(({ from }) => from)),
+    to: Math.max(...timed.map(({ to }) => to)),
+    probability: timed.reduce((sum, { probability }) => sum + probability, 0) / timed.length,
   }
 }

@@ -5,6 +5,7 @@ import { isForeign, withLetters } from '../../../src/engine/framewise/script.ts'
 import type { TdtDecoder } from '../../../src/engine/framewise/tdt-decoder.ts'
 import { decodeTdt } from '../../../src/engine/framewise/tdt-greedy.ts'
 import { parseTokens } from '../../../src/engine/framewise/tokens.ts'
+import { wordsOf } from '../../../src/engine/framewise/words.ts'
 import { languages } from '../../../src/languages.ts'
 import { seeded } from '../../support/random.ts'
 
@@ -136,3 +137,17 @@ test.each([
   expect([...own].filter(each => /\p{Letter}/u.test(each) && !letters?.test(each))).toEqual([])
   expect(letters?.test(other)).toBe(false)
 })
+
+test.each([
+  ['km', 'ថ្ងៃនេះ អាកាសធាតុល្អណាស់។ ', ['ថ្ងៃនេះ 0-7', ' អាកាសធាតុ 8-17', 'ល្អ 17-20', 'ណាស់។ 20-25']],
+  ['th', 'อากาศดี มากครับ', ['อากาศ 0-5', 'ดี 5-7', ' มาก 8-11', 'ครับ 11-15']],
+  ['th', ' ', []],
+  ['ja', '日本', ['日 0-1', '本 1-2']],
+])(
+  '%s: the letters of %j become whole words, as far as its script shows them',
+  (language, text, expected) => {
+    const letters = [...text].map((text, at) => ({ text, from: at, to: at + 1, probability: 0.5 }))
+    const words = wordsOf(letters, language)
+    expect(words.map(({ text, from, to }) => `${text} ${from}-${to}`)).toEqual(expected)
+  },
+)
