@@ -1,16 +1,27 @@
 // Writes the words of a transcript in OpenAI's formats, with their times or their log probabilities.
 
 import type { Static } from '@sinclair/typebox'
-import { writtenWithoutSpaces } from '../../languages.ts'
+import { withGap } from '../../transcripts/join-texts.ts'
 import type { Transcript, Word } from '../../transcripts/transcript.ts'
 import type * as shapes from './shapes/replies.ts'
 
-/** Returns the log probability of each word. OpenAI returns one for each token, but a transcript has no tokens. */
-export function logprobsOf(transcript: Transcript): NonNullable<Static<typeof shapes.json>['logprobs']> {
-  const spaced = !writtenWithoutSpaces(transcript.language)
-  return wordsIn(transcript).map(({ word, confidence }, index) => {
-    const token = spaced && index > 0 ? ` ${word}` : word
-    return { token, bytes: [...new TextEncoder().encode(token)], logprob: logOf(confidence) }
+/**
+ * Returns the log probability of each word. OpenAI returns one for each token, but a transcript has no tokens. A word
+ * has the space before it, so that the words together are the full text.
+ */
+export function logprobsOf({
+  utterances,
+  language,
+}: Transcript): NonNullable<Static<typeof shapes.json>['logprobs']> {
+  return utterances.flatMap(({ text, words }, index) => {
+    const whole = withGap(text, utterances[index - 1]?.text, language)
+    let at = 0
+    return words.map(({ word, confidence }) => {
+      const end = whole.indexOf(word, at) + word.length
+      const token = whole.slice(at, end)
+      at = end
+      return { token, bytes: [...new TextEncoder().encode(token)], logprob: logOf(confidence) }
+    })
   })
 }
 

@@ -3,6 +3,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fields } from '../../../src/api/openai/fields.ts'
 import { readFields } from '../../../src/api/openai/options.ts'
+import { logprobsOf } from '../../../src/api/openai/words.ts'
+import { joinTexts } from '../../../src/transcripts/join-texts.ts'
 import { speech } from '../../support/media.ts'
 import { answerWith, dialogue, post, recording, startOpenAi } from '../../support/openai.ts'
 import { steered } from '../../support/service.ts'
@@ -121,6 +123,18 @@ steered('the engine gets the language, the prompt and the keywords of the form',
   const { logprobs } = await wanted
   expect(logprobs).toHaveLength(6)
   expect(logprobs?.[2]).toEqual({ token: ' How', bytes: [...Buffer.from(' How')], logprob: Math.log(0.5) })
+})
+
+test.each([
+  ['km', ['ថ្ងៃនេះ', 'ល្អ'], ['ថ្ងៃនេះល្អ', 'ថ្ងៃនេះ ល្អ']],
+  ['zh', ['Hello', 'world', '你', '好'], ['Hello world你好', 'Hello world 你好']],
+  ['en', ['Well', 'well'], ['Well well', 'Well well']],
+])('%s: the words of logprobs together are the text', (language, said, texts) => {
+  const words = said.map(word => ({ word, start: 0, end: 1, confidence: 1 }))
+  const utterances = texts.map(text => ({ start: 0, end: 1, text, speaker: null, confidence: 1, words }))
+  const tokens = logprobsOf({ ...dialogue, language, utterances }).map(({ token }) => token)
+  expect(tokens).toHaveLength(2 * said.length)
+  expect(tokens.join('')).toBe(joinTexts(texts, language))
 })
 
 steered('one language in a list is the language of the recording', async () => {
