@@ -74,7 +74,8 @@ export async function transcribe(
         language = recognised.language
         const unified = await script.unify(recognised.texts, languageOfText())
         texts.push(...unified)
-        listener.onUtterances?.(soFar.add(unified, languageOfText()), languageOfText())
+        const read = wholeMilliseconds(recording.length)
+        listener.onUtterances?.(soFar.add(unified, languageOfText(), read), languageOfText())
       }
     }
   } finally {

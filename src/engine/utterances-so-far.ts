@@ -17,10 +17,13 @@ export class UtterancesSoFar {
     this.#align = align
   }
 
-  /** Adds the next words of the recording. Returns the utterances that are complete because of these words. */
-  add(placed: readonly PlacedText[], language: string): Utterance[] {
+  /**
+   * Adds the next words of the recording. Returns the utterances that are complete because of these words. `samples` is
+   * the length of the sound that has been read, which ends after these words.
+   */
+  add(placed: readonly PlacedText[], language: string, samples: number): Utterance[] {
     const before = this.#open.at(-1)?.to ?? 0
-    const words = [...this.#open, ...inOrder(placed, { samples: Number.POSITIVE_INFINITY, before })]
+    const words = [...this.#open, ...inOrder(placed, { samples, before })]
     const groups = groupWords(words)
     this.#open = groups.pop() ?? []
     return groups.map(group => utteranceOf(group, this.#align, language))

@@ -199,7 +199,7 @@ test.each([1, 2, 3, 7, 100])(
     const soFar = new UtterancesSoFar(facts)
     const utterances = []
     for (let at = 0; at < words.length; at += wordsAtOnce)
-      utterances.push(...soFar.add(words.slice(at, at + wordsAtOnce), 'en'))
+      utterances.push(...soFar.add(words.slice(at, at + wordsAtOnce), 'en', facts.samples))
     expect(utterances.length).toBeGreaterThan(3)
     utterances.push(...soFar.end('en', facts.samples))
     expect(utterances).toEqual(assemble(words, facts).transcript.utterances)
@@ -209,16 +209,26 @@ test.each([1, 2, 3, 7, 100])(
 test('an utterance that may still grow is not complete', () => {
   const soFar = new UtterancesSoFar(facts)
   const [one, two, three] = wordsOf(' One two. Three')
-  expect(soFar.add([one!], 'en')).toEqual([])
-  expect(soFar.add([two!], 'en')).toEqual([])
-  expect(soFar.add([three!], 'en').map(({ text }) => text)).toEqual(['One two.'])
+  expect(soFar.add([one!], 'en', facts.samples)).toEqual([])
+  expect(soFar.add([two!], 'en', facts.samples)).toEqual([])
+  expect(soFar.add([three!], 'en', facts.samples).map(({ text }) => text)).toEqual(['One two.'])
 })
 
 test('an utterance that is reported during a job does not begin before the end of the utterance before it', () => {
   const soFar = new UtterancesSoFar(facts)
-  soFar.add([placed(' One.', 0, 3)], 'en')
-  const [one] = soFar.add([placed(' Two.', 1, 4)], 'en')
-  const [two] = soFar.add([placed(' Three.', 4, 5)], 'en')
+  soFar.add([placed(' One.', 0, 3)], 'en', facts.samples)
+  const [one] = soFar.add([placed(' Two.', 1, 4)], 'en', facts.samples)
+  const [two] = soFar.add([placed(' Three.', 4, 5)], 'en', facts.samples)
   expect([one?.end, two?.start]).toEqual([3, 3])
   expect(soFar.end('en', 4.5 * sampleRate)).toMatchObject([{ text: 'Three.', start: 4, end: 4.5 }])
+})
+
+test('words at the end of the recording have the same times in the utterances that are reported during a job', () => {
+  const samples = 2 * sampleRate
+  // Words that the model invents after the speech often have the time of the last frame.
+  const words = ['Thanks', 'for', 'watching.', 'Bye.'].map(word => placed(` ${word}`, 1.98, 2))
+  const soFar = new UtterancesSoFar(facts)
+  const utterances = [...soFar.add(words, 'en', samples), ...soFar.end('en', samples)]
+  expect(utterances.map(({ end }) => end)).toEqual([1.99, 2])
+  expect(utterances).toEqual(assemble(words, { ...facts, samples }).transcript.utterances)
 })
