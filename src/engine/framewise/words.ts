@@ -3,15 +3,15 @@
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 import type { AlignedWord } from '../hear/aligned-word.ts'
 import { mergePunctuation } from '../hear/punctuation.ts'
-import { joinAtBreaks } from '../hear/token-words.ts'
+import { continuesLatin, joinAtBreaks } from '../hear/token-words.ts'
 
 /** A token with its start and its end, in Whisper's frames of 20 ms. */
 export type TimedToken = { text: string; from: number; to: number; probability: number }
 
 /**
  * Joins tokens into words. A word begins at a token with a space before it. In Chinese and Japanese, each token is a
- * word. In Thai, Lao, Khmer and Burmese, the words are those of `Intl.Segmenter`. Punctuation is then joined to the
- * words beside it.
+ * word, except in a Latin word or a number. In Thai, Lao, Khmer and Burmese, the words are those of `Intl.Segmenter`.
+ * Punctuation is then joined to the words beside it.
  */
 export function wordsOf(tokens: readonly TimedToken[], language: string): AlignedWord[] {
   const groups = needsWordBreaking(language) ? brokenGroups(tokens, language) : groupsOf(tokens, language)
@@ -34,7 +34,8 @@ function groupsOf(tokens: readonly TimedToken[], language: string): TimedToken[]
       continue
     }
     const group = groups.at(-1)
-    if (group && !alone && !spaced && !token.text.startsWith(' ')) group.push(token)
+    const continues = !alone || continuesLatin(group?.at(-1)?.text ?? '', token.text)
+    if (group && continues && !spaced && !token.text.startsWith(' ')) group.push(token)
     else groups.push([spaced && !token.text.startsWith(' ') ? { ...token, text: ` ${token.text}` } : token])
     spaced = false
   }

@@ -19,6 +19,24 @@ export function splitCharacters(ids: readonly number[], decode: (ids: readonly n
 
 type Piece = { text: string; ids: number[] }
 
+/** Returns true if a Latin word or a number goes on from `before` to `text`, as from `i` to `Phone`. */
+export function continuesLatin(before: string, text: string): boolean {
+  return /[\p{sc=Latin}\p{Nd}]$/u.test(before) && /^[\p{sc=Latin}\p{Nd}]/u.test(text)
+}
+
+/** Joins the pieces of each Latin word or number. Every other piece is a word of its own, as in Chinese. */
+export function joinLatin(pieces: readonly Piece[]): Piece[] {
+  const words: Piece[] = []
+  for (const { text, ids } of pieces) {
+    const last = words.at(-1)
+    if (last && continuesLatin(last.text, text)) {
+      last.text += text
+      last.ids.push(...ids)
+    } else words.push({ text, ids: [...ids] })
+  }
+  return words
+}
+
 /**
  * Joins pieces of text into words, for languages without spaces between words. A word begins at each boundary that
  * `Intl.Segmenter` finds. But no element of `pieces` is divided, and a single space is joined to the text after it.

@@ -2,7 +2,7 @@
 
 import { ByteLevelDecoder, Tokenizer as Encoder } from '@huggingface/tokenizers'
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
-import { joinAtBreaks, joinAtSpaces, splitCharacters } from './token-words.ts'
+import { joinAtBreaks, joinAtSpaces, joinLatin, splitCharacters } from './token-words.ts'
 
 export type Tokenizer = {
   /** Returns the token ids of a text. The name of a special token, such as `<|endoftext|>`, counts as normal text. */
@@ -40,7 +40,7 @@ export function readTokenizer(json: string): Tokenizer {
     words: (ids, language) => {
       const characters = splitCharacters(ids, decode)
       if (needsWordBreaking(language)) return joinAtBreaks(characters, language)
-      return writtenWithoutSpaces(language) ? characters : joinAtSpaces(characters)
+      return writtenWithoutSpaces(language) ? joinLatin(characters) : joinAtSpaces(characters)
     },
   }
 }

@@ -143,6 +143,7 @@ test.each([
   ['th', 'อากาศดี มากครับ', ['อากาศ 0-5', 'ดี 5-7', ' มาก 8-11', 'ครับ 11-15']],
   ['th', ' ', []],
   ['ja', '日本', ['日 0-1', '本 1-2']],
+  ['zh', '用pc 12个', ['用 0-1', 'pc 1-3', ' 12 4-6', '个 6-7']],
 ])(
   '%s: the letters of %j become whole words, as far as its script shows them',
   (language, text, expected) => {
