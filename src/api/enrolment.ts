@@ -31,7 +31,7 @@ export async function printFor(
       throw new ApiError('SERVICE_UNAVAILABLE', `The print could not be made: ${again}.`)
     })
   if (upload_id !== undefined && transcription_id === undefined && speaker === undefined) {
-    const { id } = takeUpload(service.db, accountId, upload_id)
+    const { id } = takeUpload(service.db, accountId, upload_id, { forVoice: true })
     return await print({ path: uploadPath(service.config.dataDir, id), speech: null }).finally(() =>
       service.uploads.discard(id),
     )

@@ -35,6 +35,7 @@ import uploadMetadata from './migrations/031_upload_metadata.sql' with { type: '
 import firstPending from './migrations/032_first_pending.sql' with { type: 'text' }
 import operatorPage from './migrations/033_operator_page.sql' with { type: 'text' }
 import dueEvents from './migrations/034_due_events.sql' with { type: 'text' }
+import uploadsForVoices from './migrations/035_uploads_for_voices.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -74,6 +75,7 @@ const shipped: Migration[] = [
   { name: '032_first_pending', sql: firstPending },
   { name: '033_operator_page', sql: operatorPage },
   { name: '034_due_events', sql: dueEvents },
+  { name: '035_uploads_for_voices', sql: uploadsForVoices },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

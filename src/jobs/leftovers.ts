@@ -50,12 +50,9 @@ function isUploadNeeded(db: Db, id: string): boolean {
   return db.find(upload, { id }) !== null
 }
 
-/** Deletes the uploads that were used, but not by a job, unless their file cannot be removed. */
+/** Deletes the uploads that were used to enrol a voice, unless their file cannot be removed. */
 function purgeEnrolments(db: Db, dataDir: string): void {
-  const enrolments = db.list<{ id: string }>(
-    `select uploads.id from uploads left join jobs on upload_id = uploads.id
-     where used_at is not null and jobs.id is null`,
-  )
+  const enrolments = db.list<{ id: string }>('select id from uploads where for_voice = 1')
   for (const { id } of enrolments) if (tryRemove(uploadPath(dataDir, id))) purgeUpload(db, id)
 }
 

@@ -100,8 +100,11 @@ export function markTooLarge(db: Db, id: string): void {
   db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id })
 }
 
-/** Marks an upload as used, and returns the upload. Throws an ApiError with the reason if the upload cannot be used. */
-export function takeUpload(db: Db, accountId: string, id: string): Upload {
+/**
+ * Marks an upload as used by a job or, if `forVoice` is true, by an enrolment. Returns the upload. Throws an ApiError
+ * with the reason if the upload cannot be used.
+ */
+export function takeUpload(db: Db, accountId: string, id: string, { forVoice = false } = {}): Upload {
   return db.tx(() => {
     const upload = findUpload(db, id)
     if (!upload || upload.accountId !== accountId) throw new ApiError('UPLOAD_NOT_FOUND')
@@ -109,7 +112,11 @@ export function takeUpload(db: Db, accountId: string, id: string): Upload {
     if (upload.expiresAt <= db.now()) throw new ApiError('UPLOAD_EXPIRED')
     if (upload.tooLarge) throw new ApiError('FILE_TOO_LARGE')
     if (!upload.fileBytes) throw new ApiError('FILE_NOT_UPLOADED', missingBytes(upload))
-    db.run('update uploads set used_at = $now, tus_metadata = null where id = $id', { id, now: db.now() })
+    db.run('update uploads set used_at = $now, for_voice = $forVoice, tus_metadata = null where id = $id', {
+      id,
+      now: db.now(),
+      forVoice: Number(forVoice),
+    })
     return upload
   })
 }

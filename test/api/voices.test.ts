@@ -203,7 +203,7 @@ steered('an enrolment removes its file at once, and waits while the database is 
 steered('the upload of an enrolment that a killed process left is removed at the next start', async () => {
   const { service, ana } = await start()
   const [whole, fileRemoved] = [await ana.upload(), await ana.upload()]
-  for (const id of [whole, fileRemoved]) takeUpload(service.db, ana.id, id)
+  for (const id of [whole, fileRemoved]) takeUpload(service.db, ana.id, id, { forVoice: true })
   rmSync(join(service.dataDir, 'uploads', fileRemoved))
   expect(uploadsOf(service)).toEqual([whole])
   await service.stop()

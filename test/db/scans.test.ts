@@ -4,29 +4,34 @@
 import { expect, spyOn, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
 import type { Db, Params } from '../../src/db/db.ts'
+import { removeLeftovers } from '../../src/jobs/leftovers.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
 import { enter } from '../support/signed-in.ts'
 
-steered('no statement of a request or of a sweep reads all jobs, uploads or ledger entries', async () => {
-  const service = await startTestService({ settings: { STENO_TRANSCRIPT_RETENTION: '30d' } })
-  const ana = service.account('ana')
-  setOperator(service.db, ana.id, true)
-  const statements = record(service.db)
-  const id = await ana.transcribe()
-  service.engine.finish(await service.engine.given(1))
-  await ana.until(id, 'completed')
-  const cancelled = await ana.transcribe(speech(60))
-  await ana.post(`/v1/transcribe/${cancelled}/cancel`)
-  const page = await enter(service, { key: ana.key })
-  for (const path of ['/app/operator', '/app/statement', '/v1/transcriptions', '/v1/webhooks/deliveries'])
-    expect([path, (await page('GET', path)).status]).toEqual([path, 200])
-  await ana.delete(`/v1/transcribe/${id}`)
-  service.later(0)
-  expect(statements.size).toBeGreaterThan(30)
-  const scans = [...statements].flatMap(([statement, params]) => scansOf(service.db, statement, params))
-  expect(scans).toEqual([])
-})
+steered(
+  'no statement of a request, a sweep or the removal of leftovers reads all jobs, uploads or ledger entries',
+  async () => {
+    const service = await startTestService({ settings: { STENO_TRANSCRIPT_RETENTION: '30d' } })
+    const ana = service.account('ana')
+    setOperator(service.db, ana.id, true)
+    const statements = record(service.db)
+    const id = await ana.transcribe()
+    service.engine.finish(await service.engine.given(1))
+    await ana.until(id, 'completed')
+    const cancelled = await ana.transcribe(speech(60))
+    await ana.post(`/v1/transcribe/${cancelled}/cancel`)
+    const page = await enter(service, { key: ana.key })
+    for (const path of ['/app/operator', '/app/statement', '/v1/transcriptions', '/v1/webhooks/deliveries'])
+      expect([path, (await page('GET', path)).status]).toEqual([path, 200])
+    await ana.delete(`/v1/transcribe/${id}`)
+    service.later(0)
+    removeLeftovers(service.db, service.dataDir)
+    expect(statements.size).toBeGreaterThan(30)
+    const scans = [...statements].flatMap(([statement, params]) => scansOf(service.db, statement, params))
+    expect(scans).toEqual([])
+  },
+)
 
 test('an index finds the rows that refer to a row that is deleted', async () => {
   const { db } = await startTestService()
@@ -51,7 +56,7 @@ const readsLinks = 'delete from verifications where expires_at <= $now'
  * Matches allowed steps of a query plan. They read an index with few rows, or the index of all accounts' jobs with
  * media, which only the operator's page needs.
  */
-const fewRows = / INDEX (jobs_unfinished|jobs_media_of_account|uploads_with_bytes)$/
+const fewRows = / INDEX (jobs_unfinished|jobs_media_of_account|uploads_with_bytes|uploads_for_voices)$/
 
 /** Records the SQL statements from now on, each with its last parameters. */
 function record(db: Db): Map<string, Params> {
