@@ -15,7 +15,8 @@ import { purgeJobs } from './jobs/delete.ts'
 import { removeOldMedia } from './jobs/media-files.ts'
 import { purgeExpiredUploads, removeUnusedBytes } from './uploads/expired-uploads.ts'
 
-type Sweeps = Record<string, (service: Service) => void>
+/** A sweep returns true if it must run again at once, in a later turn of the event loop. */
+type Sweeps = Record<string, (service: Service) => unknown>
 
 /** The messages of the last errors of the sweeps that fail. While an error repeats, it is not logged again. */
 type Failing = Map<string, unknown>
@@ -58,7 +59,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'purge verification links': ({ db }) => purgeVerifications(db),
     'purge sessions': ({ db }) => purgeSessions(db),
     'delete old voices': ({ db, config }) => {
-      if (config.transcriptRetentionMs !== null) purgeVoices(db, { keptMs: config.transcriptRetentionMs })
+      const { transcriptRetentionMs: keptMs } = config
+      return keptMs !== null && purgeVoices(db, { keptMs })
     },
     'purge grants': ({ db }) => purgeGrants(db),
     'purge clients': ({ db }) => purgeClients(db),
@@ -78,38 +80,44 @@ export type Sweeper = {
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
   const failing: Failing = new Map()
+  let isStopped = false
+  const runDue = (due: Sweeps) => {
+    const unfinished = run(service, due, failing)
+    if (Object.keys(unfinished).length > 0) setImmediate(() => isStopped || runDue(unfinished))
+  }
   // A plain timer starts the sweeps (periodic tasks) in `sweepEvery`, because STENO_SWEEP_EVERY may be shorter than a
   // second. The library croner supports only whole seconds.
-  const timer = setInterval(
-    () => run(service, sweeps.sweepEvery, failing),
-    service.config.sweepEveryMs,
-  ).unref()
+  const timer = setInterval(() => runDue(sweeps.sweepEvery), service.config.sweepEveryMs).unref()
   const crons = [
-    new Cron('* * * * *', options, () => run(service, sweeps.minute, failing)),
-    new Cron('0 * * * *', options, () => run(service, sweeps.hour, failing)),
+    new Cron('* * * * *', options, () => runDue(sweeps.minute)),
+    new Cron('0 * * * *', options, () => runDue(sweeps.hour)),
   ]
   return {
     run: () => {
-      for (const due of Object.values(sweeps)) run(service, due, failing)
+      for (const due of Object.values(sweeps)) runDue(due)
     },
     stop() {
+      isStopped = true
       clearInterval(timer)
       for (const cron of crons) cron.stop()
     },
   }
 }
 
-function run(service: Service, due: Sweeps, failing: Failing): void {
+/** Runs these sweeps (periodic tasks). Returns those that must run again. */
+function run(service: Service, due: Sweeps, failing: Failing): Sweeps {
+  const unfinished: Sweeps = {}
   for (const [name, sweep] of Object.entries(due)) {
     try {
-      sweep(service)
+      if (sweep(service) === true) unfinished[name] = sweep
       failing.delete(name)
     } catch (error) {
       const fields = errorFields(error)
       if (failing.get(name) !== fields.error) log.error('sweep failed', { sweep: name, ...fields })
       failing.set(name, fields.error)
       // If the database is locked, most later sweeps of the same interval would fail too. They do not run this time.
-      if (refusalOf(error) === 'busy') return
+      if (refusalOf(error) === 'busy') break
     }
   }
+  return unfinished
 }

@@ -1,6 +1,9 @@
 import { afterEach, expect, spyOn, test } from 'bun:test'
+import { createAccount } from '../src/accounts/account.ts'
 import { log } from '../src/base/log.ts'
+import { nextTurn } from '../src/base/next-turn.ts'
 import { readConfig } from '../src/config.ts'
+import { limits } from '../src/limits.ts'
 import { type Running, startService } from '../src/service.ts'
 import { steeredEngine } from './support/engine.ts'
 import { temporaryFolder } from './support/folder.ts'
@@ -13,6 +16,7 @@ async function start(sweepEvery: string): Promise<Running> {
   const config = readConfig({
     STENO_PORT: '0',
     STENO_DATA_DIR: temporaryFolder(),
+    STENO_TRANSCRIPT_RETENTION: '30d',
     STENO_SWEEP_EVERY: sweepEvery,
   })
   running = await startService(config, { engine: steeredEngine() })
@@ -66,4 +70,51 @@ test('an error of a sweep is logged once while it repeats, and again after a suc
   broken = true
   sweeper.run()
   expect(logged).toHaveBeenCalledTimes(2)
+})
+
+test('the rows that an hourly sweep deletes are deleted in parts, in several turns of the event loop', async () => {
+  const { service, sweeper } = await start('1d')
+  const { db } = service
+  const { id: accountId } = createAccount(db, {
+    email: 'ana@example.org',
+    passwordHash: null,
+    verified: true,
+  })!
+  const rows = 2 * limits.purgedRowsMax + 1
+  const many = `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${rows})`
+  db.run(
+    `insert into sessions (token_hash, account_id, created_at, last_used_at, expires_at)
+     ${many} select n, $accountId, 0, 0, 0 from numbers`,
+    { accountId },
+  )
+  db.run(
+    `insert into clients (id, name, redirect_uris, created_at, used_at)
+     ${many} select n, '', '[]', 0, 0 from numbers`,
+  )
+  db.run(
+    `insert into voices (id, account_id, name, model, sealed_print, seconds, created_at, used_at)
+     ${many} select n, $accountId, n, '', '', 1, 0, 0 from numbers`,
+    { accountId },
+  )
+  db.run(
+    `insert into verifications (token_hash, account_id, password_hash, expires_at)
+     ${many} select n, $accountId, '', 0 from numbers`,
+    { accountId },
+  )
+  const grantOf = `insert into grants (id, account_id, client_id, scope, resources, created_at, last_used_at,
+       code_hash, code_challenge, code_redirect_uri, code_expires_at, code_used_at)
+     ${many}`
+  db.run(`${grantOf} select n, $accountId, 1, '', '', 0, 0, n, '', '', 0, nullif(n % 2, 0) from numbers`, {
+    accountId,
+  })
+  const left = () =>
+    ['sessions', 'clients', 'voices', 'verifications', 'grants'].map(
+      table => db.find<{ count: number }>(`select count(*) as count from ${table}`)?.count,
+    )
+  sweeper.run()
+  expect(left()).toEqual([1001, 1001, 1001, 1001, 1])
+  await nextTurn()
+  expect(left()).toEqual([1, 1, 1, 1, 0])
+  await nextTurn()
+  expect(left()).toEqual([0, 0, 0, 0, 0])
 })

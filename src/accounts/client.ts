@@ -30,16 +30,22 @@ export function findClient(db: Db, id: string): Client | null {
 }
 
 /**
- * Removes the clients without a grant (the access that an account has given) that were not used for `clientKeptMs`. If
- * a client never had a grant, `clientUnusedMs` counts.
+ * Removes at most `purgedRowsMax` clients without a grant (the access that an account has given) that were not used for
+ * `clientKeptMs`. If a client never had a grant, `clientUnusedMs` counts. Returns true if more of them may be left.
  */
-export function purgeClients(db: Db): void {
+export function purgeClients(db: Db): boolean {
   const now = db.now()
-  db.run(
-    `delete from clients where used_at <= iif(used_at = created_at, $newBefore, $usedBefore)
-     and not exists (select 1 from grants where client_id = clients.id)`,
-    { newBefore: now - limits.clientUnusedMs, usedBefore: now - limits.clientKeptMs },
+  const removed = db.run(
+    `delete from clients where id in (
+       select id from clients where used_at <= iif(used_at = created_at, $newBefore, $usedBefore)
+         and not exists (select 1 from grants where client_id = clients.id) limit $limit)`,
+    {
+      newBefore: now - limits.clientUnusedMs,
+      usedBefore: now - limits.clientKeptMs,
+      limit: limits.purgedRowsMax,
+    },
   )
+  return removed >= limits.purgedRowsMax
 }
 
 /**

@@ -92,21 +92,29 @@ export function endGrant(db: Db, id: string): void {
 
 /**
  * Removes expired tokens, grants that have no token left, and grants whose authorization code was not exchanged in
- * time.
+ * time: at most `purgedRowsMax` of each. Returns true if more of them may be left.
  */
-export function purgeGrants(db: Db): void {
-  db.tx(() => {
-    const now = db.now()
+export function purgeGrants(db: Db): boolean {
+  const params = { now: db.now(), limit: limits.purgedRowsMax }
+  const removed = db.tx(() => [
     // A request may still be running that began before its access token expired (see `useAccessToken`).
     db.run(
-      `delete from grant_tokens where expires_at <= $now
-       and (kind = 'refresh' or expires_at <= $now - $accessTokenKeptMs)`,
-      { now, accessTokenKeptMs: limits.accessTokenKeptMs },
-    )
-    db.run('delete from grants where code_used_at is null and code_expires_at <= $now', { now })
+      `delete from grant_tokens where hash in (
+         select hash from grant_tokens where expires_at <= $now
+           and (kind = 'refresh' or expires_at <= $now - $accessTokenKeptMs) limit $limit)`,
+      { ...params, accessTokenKeptMs: limits.accessTokenKeptMs },
+    ),
     db.run(
-      `delete from grants where code_used_at is not null
-       and not exists (select 1 from grant_tokens where grant_id = grants.id)`,
-    )
-  })
+      `delete from grants where id in (
+         select id from grants where code_used_at is null and code_expires_at <= $now limit $limit)`,
+      params,
+    ),
+    db.run(
+      `delete from grants where id in (
+         select id from grants where code_used_at is not null
+           and not exists (select 1 from grant_tokens where grant_id = grants.id) limit $limit)`,
+      { limit: limits.purgedRowsMax },
+    ),
+  ])
+  return removed.some(count => count >= limits.purgedRowsMax)
 }

@@ -90,6 +90,12 @@ export function endSessions(db: Db, accountId: string): void {
   db.run('delete from sessions where account_id = $accountId', { accountId })
 }
 
-export function purgeSessions(db: Db): void {
-  db.run('delete from sessions where expires_at <= $now', { now: db.now() })
+/** Deletes at most `purgedRowsMax` expired sessions. Returns true if more of them may be left. */
+export function purgeSessions(db: Db): boolean {
+  const deleted = db.run(
+    `delete from sessions where token_hash in (
+       select token_hash from sessions where expires_at <= $now limit $limit)`,
+    { now: db.now(), limit: limits.purgedRowsMax },
+  )
+  return deleted >= limits.purgedRowsMax
 }

@@ -119,15 +119,23 @@ export function useVerification(
 
 /**
  * Deletes expired verification links. Then deletes unverified accounts (erased accounts too) that have neither a link
- * nor a ledger entry.
+ * nor a ledger entry. Deletes at most `purgedRowsMax` of each, and returns true if more of them may be left.
  */
-export function purgeVerifications(db: Db): void {
-  db.tx(() => {
-    db.run('delete from verifications where expires_at <= $now', { now: db.now() })
+export function purgeVerifications(db: Db): boolean {
+  const limit = limits.purgedRowsMax
+  const deleted = db.tx(() => [
     db.run(
-      `delete from accounts where verified_at is null
-       and not exists (select 1 from verifications where account_id = accounts.id)
-       and not exists (select 1 from ledger where account_id = accounts.id)`,
-    )
-  })
+      `delete from verifications where token_hash in (
+         select token_hash from verifications where expires_at <= $now limit $limit)`,
+      { now: db.now(), limit },
+    ),
+    db.run(
+      `delete from accounts where id in (
+         select id from accounts where verified_at is null
+           and not exists (select 1 from verifications where account_id = accounts.id)
+           and not exists (select 1 from ledger where account_id = accounts.id) limit $limit)`,
+      { limit },
+    ),
+  ])
+  return deleted.some(count => count >= limit)
 }

@@ -87,7 +87,14 @@ export function markVoicesUsed(db: Db, accountId: string, names: readonly string
     })
 }
 
-/** Deletes the voices whose last use was at least `keptMs` ago. The enrolment counts as a use. */
-export function purgeVoices(db: Db, { keptMs }: { keptMs: number }): void {
-  db.run('delete from voices where used_at <= $before', { before: db.now() - keptMs })
+/**
+ * Deletes at most `purgedRowsMax` voices whose last use was at least `keptMs` ago. The enrolment counts as a use.
+ * Returns true if more of them may be left.
+ */
+export function purgeVoices(db: Db, { keptMs }: { keptMs: number }): boolean {
+  const deleted = db.run(
+    'delete from voices where id in (select id from voices where used_at <= $before limit $limit)',
+    { before: db.now() - keptMs, limit: limits.purgedRowsMax },
+  )
+  return deleted >= limits.purgedRowsMax
 }

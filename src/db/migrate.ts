@@ -36,6 +36,7 @@ import firstPending from './migrations/032_first_pending.sql' with { type: 'text
 import operatorPage from './migrations/033_operator_page.sql' with { type: 'text' }
 import dueEvents from './migrations/034_due_events.sql' with { type: 'text' }
 import uploadsForVoices from './migrations/035_uploads_for_voices.sql' with { type: 'text' }
+import linksByExpiry from './migrations/036_links_by_expiry.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -76,6 +77,7 @@ const shipped: Migration[] = [
   { name: '033_operator_page', sql: operatorPage },
   { name: '034_due_events', sql: dueEvents },
   { name: '035_uploads_for_voices', sql: uploadsForVoices },
+  { name: '036_links_by_expiry', sql: linksByExpiry },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

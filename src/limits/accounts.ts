@@ -29,6 +29,11 @@ export const accountLimits = {
   sessionsMax: 50,
   /** Age at which a mail file in the data folder is removed. Mails are written to files if no mail server is set. */
   mailKeptMs: 48 * hour,
+  /**
+   * Maximum number of rows that one statement of an hourly sweep (a periodic task) deletes: of sessions, voices,
+   * clients, grants, tokens, verification links and unverified accounts.
+   */
+  purgedRowsMax: 1000,
   depositCentsMin: 500,
   /**
    * Maximum balance of an account: ten billion dollars, or 3.6e15 units. JavaScript has all integers up to 9e15, so all

@@ -49,9 +49,6 @@ test('an index finds the rows that refer to a row that is deleted', async () => 
   expect(scans).toEqual([])
 })
 
-/** A statement that reads all verification links. It runs once an hour. */
-const readsLinks = 'delete from verifications where expires_at <= $now'
-
 /**
  * Matches allowed steps of a query plan. They read an index with few rows, or the index of all accounts' jobs with
  * media, which only the operator's page needs.
@@ -71,12 +68,8 @@ function record(db: Db): Map<string, Params> {
   return statements
 }
 
-/**
- * Returns a text for each query plan step with `readsAll`, except those that `fewRows` matches. Returns none for the
- * statement `readsLinks`.
- */
+/** Returns a text for each query plan step with `readsAll`, except those that `fewRows` matches. */
 function scansOf(db: Db, statement: string, params: Params): string[] {
-  if (statement === readsLinks) return []
   return db
     .list<{ detail: string }>(`explain query plan ${statement}`, params)
     .filter(({ detail }) => readsAll(statement, detail) && !fewRows.test(detail))
