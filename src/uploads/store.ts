@@ -2,7 +2,7 @@
 
 import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { removeFile } from '../base/remove-file.ts'
+import { removeFile, tryRemove } from '../base/remove-file.ts'
 import { Draft } from '../base/whole-file.ts'
 import type { Db } from '../db/db.ts'
 import { whenUnlocked } from '../db/when-unlocked.ts'
@@ -21,6 +21,8 @@ export class UploadStore {
   readonly forms: FormFiles
   /** The running transfers of PUTs, forms and resumable uploads, and the running downloads of jobs. */
   readonly #transfers: Transfers
+  /** The ids of the uploads that `discard` has not deleted yet, for example because the disk is full. */
+  readonly #discarded = new Set<string>()
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
     this.#db = db
@@ -70,10 +72,22 @@ export class UploadStore {
 
   /**
    * Deletes an upload that no job has used, and its file. Removes the file first, because the database may be locked.
+   * If that fails, `discardLeft` tries again.
    */
   async discard(id: string): Promise<void> {
+    this.#discarded.add(id)
     removeFile(uploadPath(this.#config.dataDir, id))
     await whenUnlocked(this.#db, () => purgeUpload(this.#db, id))
+    this.#discarded.delete(id)
+  }
+
+  /** Deletes the uploads that `discard` could not delete. */
+  discardLeft(): void {
+    for (const id of this.#discarded) {
+      if (!tryRemove(uploadPath(this.#config.dataDir, id))) continue
+      purgeUpload(this.#db, id)
+      this.#discarded.delete(id)
+    }
   }
 
   /** Returns the ids of the uploads whose bytes are arriving. */

@@ -5,6 +5,7 @@ import { expect, spyOn } from 'bun:test'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { enrolVoice } from '../../src/accounts/voice.ts'
+import { log } from '../../src/base/log.ts'
 import { databasePath } from '../../src/db/db.ts'
 import type { MakePrint } from '../../src/engine/printer.ts'
 import { JobFailure } from '../../src/errors.ts'
@@ -199,6 +200,25 @@ steered('an enrolment removes its file at once, and waits while the database is 
   expect(filesAtTry).toEqual([[], []])
   expect(service.db.list('select id from uploads')).toEqual([])
 })
+
+steered(
+  'the upload of an enrolment that the database did not delete is deleted by a later sweep',
+  async () => {
+    const { service, enrol } = await start({}, async () => {
+      refusing.mockImplementation(() => {
+        throw new Error('disk full')
+      })
+      return print
+    })
+    using refusing = spyOn(service.db, 'tx')
+    using _ = spyOn(log, 'error').mockImplementation(() => {})
+    expect((await enrol('Zoë')).status).toBe(500)
+    refusing.mockRestore()
+    expect(service.db.list('select id from uploads')).toHaveLength(1)
+    service.later(0)
+    expect(service.db.list('select id from uploads')).toEqual([])
+  },
+)
 
 steered('the upload of an enrolment that a killed process left is removed at the next start', async () => {
   const { service, ana } = await start()
