@@ -4,6 +4,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeFile, tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { uploadPath } from '../uploads/disk.ts'
 import { listDeletedJobsWithMedia, listJobsWithOldMedia } from './due-jobs.ts'
 import type { Job } from './job.ts'
@@ -37,6 +38,19 @@ export function removeMediaFile(dataDir: string, job: Job): void {
 export function removeMedia(db: Db, dataDir: string, job: Job): void {
   removeMediaFile(dataDir, job)
   noteRemoved(db, [job])
+}
+
+/**
+ * Removes the media of an ended job. If the disk or the database refuses, `removeOldMedia` tries again later: the end of
+ * a job must not be handled twice.
+ */
+export function tryRemoveMedia(db: Db, dataDir: string, job: Job): void {
+  if (!tryRemove(mediaPath(dataDir, job))) return
+  try {
+    noteRemoved(db, [job])
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+  }
 }
 
 function noteRemoved(db: Db, jobs: readonly Job[]): void {

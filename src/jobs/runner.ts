@@ -16,7 +16,7 @@ import { type Download, type Ingest, openIngest, type Pause } from './ingest.ts'
 import { findJob, type Job } from './job.ts'
 import type { LiveJobs } from './live.ts'
 import { mustDownloadAgain } from './lost-media.ts'
-import { removeMedia, removeMediaFile } from './media-files.ts'
+import { removeMedia, removeMediaFile, tryRemoveMedia } from './media-files.ts'
 import { restartTimeouts, restartTimeoutsOf } from './moves.ts'
 import { prepare } from './prepare.ts'
 import { startJob } from './queue.ts'
@@ -273,7 +273,7 @@ export class Runner {
     this.#parts.onEnd(job)
     this.#parts.engine.ended?.(job.id)
     const { db, config } = this.#parts
-    if (config.mediaRetentionMs === 0) removeMedia(db, config.dataDir, job)
+    if (config.mediaRetentionMs === 0) tryRemoveMedia(db, config.dataDir, job)
     logEnd(job)
   }
 }

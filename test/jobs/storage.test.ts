@@ -2,8 +2,9 @@
 // holds the write lock.
 
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { toApiError } from '../../src/api/envelope.ts'
+import { log } from '../../src/base/log.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { failJob } from '../../src/jobs/end.ts'
 import { limits } from '../../src/limits.ts'
@@ -114,6 +115,28 @@ steered('if another process holds the write lock when work ends, a later sweep e
   await ana.until(broken, 'failed')
   expect((await ana.balance()).reserved_cents).toBe(0)
   await receiver.got(4)
+})
+
+steered('a job whose media cannot be removed while another process writes still ends once', async () => {
+  const service = await startTestService({ settings: { STENO_MEDIA_RETENTION: '0' } })
+  const ana = service.account('ana')
+  using logged = spyOn(log, 'info')
+  const id = await ana.transcribe(speech(60))
+  const task = await service.engine.given(1)
+  let lock: ReturnType<typeof lockDatabase> | null = null
+  service.engine.ended = () => {
+    lock ??= lockDatabase(service)
+  }
+  service.engine.finish(task)
+  await ana.until(id, 'completed')
+  await turns()
+  lock!.free()
+  service.later(0)
+  expect(logged.mock.calls.filter(([event]) => event === 'job completed')).toHaveLength(1)
+  expect((await service.fetch('/metrics')).text).toContain(
+    'steno_jobs_ended_total{state="completed",code=""} 1\n',
+  )
+  expect(service.db.find('select media_kept as kept from jobs')).toEqual({ kept: 0 })
 })
 
 test('while another process holds the write lock, reads go on and writes get 503', async () => {
