@@ -6,7 +6,7 @@ import { errorFields, log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import type { Clock, Db } from '../db/db.ts'
-import { refusalOf } from '../db/refusal.ts'
+import { isDamage, refusalOf } from '../db/refusal.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type Breaker, openBreaker } from '../webhooks/breaker.ts'
@@ -23,6 +23,9 @@ import {
 } from './due-events.ts'
 import { bodyOf } from './event-body.ts'
 import { findJob, type Job } from './job.ts'
+
+/** A request to a webhook. */
+type Message = { webhookUrl: string; accountId: string; body: string; signingSecret: string }
 
 type SentJob = Pick<Job, 'id' | 'accountId' | 'webhookUrl'>
 
@@ -190,8 +193,9 @@ export class WebhookSender {
       if (!due) return
       const { retries } = this.#parts
       if (!this.#unrecorded.has(due.id)) {
+        const message = this.#readMessage(jobId, due)
         markAttempted(db, due.id)
-        const outcome = await this.#attempt(jobId, due)
+        const outcome = message === null ? null : await this.#attempt(jobId, due, message)
         // If the server stops during the delivery, the event stays due, and is sent after the next start.
         if (signal.aborted) return
         this.#unrecorded.set(due.id, outcome)
@@ -202,19 +206,33 @@ export class WebhookSender {
   }
 
   /**
-   * Makes one attempt to deliver an event to its webhook. Returns null if the event has no body, no address or no
-   * signing key.
+   * Reads the request that delivers an event. Returns null if the event has no body, no address or no signing key.
+   * Returns `unreadable` if a sealed value cannot be opened. Throws if the database cannot be read: the event then stays
+   * due, and this attempt does not count.
    */
-  async #attempt(jobId: string, { event, sealedBody }: DueEvent): Promise<Outcome | null> {
-    const { db, secrets, deliver, onOutcome } = this.#parts
-    const { signal } = this.#closing
+  #readMessage(jobId: string, { event, sealedBody }: DueEvent): Message | 'unreadable' | null {
+    const { db, secrets } = this.#parts
     try {
       const job = findJob(db, jobId)
       if (!job?.webhookUrl || job.keyId === null) return null
       const body = sealedBody === null ? bodyOf(db, job, event) : secrets.open(sealedBody)
       if (body === null) return null
       const signingSecret = findSigningSecret(db, secrets, job.keyId)
-      const { webhookUrl, accountId } = job
+      return { webhookUrl: job.webhookUrl, accountId: job.accountId, body, signingSecret }
+    } catch (error) {
+      if (refusalOf(error) || isDamage(error)) throw error
+      log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
+      return 'unreadable'
+    }
+  }
+
+  /** Makes one attempt to deliver an event to its webhook. */
+  async #attempt(jobId: string, { event }: DueEvent, message: Message | 'unreadable'): Promise<Outcome> {
+    const { db, deliver, onOutcome } = this.#parts
+    const { signal } = this.#closing
+    if (message === 'unreadable') return { kind: 'broken' }
+    const { webhookUrl, accountId, body, signingSecret } = message
+    try {
       const outcome = await this.#breaker.run(receiverOf(accountId, webhookUrl), () =>
         deliver(webhookUrl, body, { accountId, signingSecret, nowMs: db.now(), signal }),
       )

@@ -266,6 +266,25 @@ test('an event is sent once even if the database cannot record it at first', asy
   expect(receiver.received).toHaveLength(1)
 })
 
+test('an event whose content cannot be read from the database is sent later, and not given up', async () => {
+  const service = await startTestService(home)
+  const receiver = startReceiver()
+  const { find } = service.db
+  let failures = 0
+  using _ = spyOn(service.db, 'find').mockImplementation((statement, params) => {
+    if (failures > 0 || !statement.includes('sealed_secret as sealed from keys where id'))
+      return find(statement, params)
+    failures += 1
+    throw Object.assign(new Error('disk I/O error'), { name: 'SQLiteError', code: 'SQLITE_IOERR_READ' })
+  })
+  const ana = service.account('ana')
+  await ana.transcribe(speech(5), { webhook_url: receiver.url })
+  await until(() => failures === 1)
+  service.later(0)
+  await until(() => find('select 1 from webhook_events where sent_at is null') === null)
+  expect(find('select attempts, outcome from webhook_events')).toEqual({ attempts: 1, outcome: 'delivered' })
+})
+
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(2)
 }
