@@ -34,6 +34,8 @@ export type Ingest = {
    * already in the state `downloading`.
    */
   waitingJobs(): string[]
+  /** Forgets the size of a complete download. Must be called when its job ends outside of a step. */
+  forget(jobId: string): void
 }
 
 export function openIngest({
@@ -54,10 +56,25 @@ export function openIngest({
   const downloads = openSemaphore(limits.downloadsMax)
   const inspections = openSemaphore(limits.inspectionsMax)
   const waiting = new Set<string>()
+  /**
+   * The sizes of complete downloads, by job, until the database has stored them. If it refuses at first, the repeated
+   * step does not download the file again.
+   */
+  const complete = new Map<string, number>()
 
-  /** Downloads the media of a job from `url` to `path`. Returns false if the job ended before the download. */
+  /** Gets the media of a job from `url` to `path`. Returns false if the job ended before the download. */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
+    const bytes = complete.get(job.id) ?? (await downloadTo(job, url, path, signal))
+    complete.set(job.id, bytes)
+    setFileBytes(db, job.id, bytes)
+    complete.delete(job.id)
+    live.changed(job.id)
+    return true
+  }
+
+  /** Downloads the media of a job, and returns its size in bytes. */
+  async function downloadTo(job: Job, url: string, path: string, signal: AbortSignal): Promise<number> {
     // The download replaces the file of an earlier download. The old size must no longer count as used disk space.
     if (job.fileBytes !== null) setFileBytes(db, job.id, null)
     live.changed(job.id)
@@ -72,9 +89,7 @@ export function openIngest({
       signal,
       onProgress,
     })
-    setFileBytes(db, job.id, bytes)
-    live.changed(job.id)
-    return true
+    return bytes
   }
 
   /**
@@ -109,6 +124,7 @@ export function openIngest({
       return await inspections.run(accountId, () => inspect(job, path, signal), signal)
     },
     waitingJobs: () => [...waiting],
+    forget: jobId => void complete.delete(jobId),
   }
 }
 

@@ -94,6 +94,32 @@ steered(
   },
 )
 
+steered('a download that ends while another process writes is not repeated', async () => {
+  const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })
+  let requests = 0
+  let lock: ReturnType<typeof lockDatabase> | null = null
+  using source = Bun.serve({
+    port: 0,
+    fetch() {
+      requests += 1
+      lock ??= lockDatabase(service)
+      return new Response(speech(60))
+    },
+  })
+  const repeatedLater = Promise.withResolvers<void>()
+  using _ = spyOn(log, 'warn').mockImplementation(event => {
+    if (event === 'step repeated later') repeatedLater.resolve()
+  })
+  const ana = service.account('ana')
+  await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${source.port}/a.wav` })
+  await repeatedLater.promise
+  lock!.free()
+  service.later(0)
+  await service.engine.given(1)
+  expect(requests).toBe(1)
+  expect(service.db.find('select file_bytes as bytes from jobs')).toEqual({ bytes: speech(60).length })
+})
+
 steered('if another process holds the write lock when work ends, a later sweep ends the job', async () => {
   const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })
   const ana = service.account('ana')
