@@ -29,16 +29,17 @@ export class StepResults {
    */
   write(job: Job, end: End): boolean {
     this.#unwritten.delete(job.id)
-    let ended: Job | null = null
+    let ended: Job | null
     try {
       ended = this.#ended(job, end)
-      if (ended) this.#onEnd(ended)
     } catch (error) {
       const refusal = refusalOf(error)
       if (!refusal) throw error
       log.warn('end not written', { job_id: job.id, database: refusal })
       this.keep(job, end)
+      return false
     }
+    if (ended) this.#onEnd(ended)
     return ended !== null
   }
 
@@ -49,15 +50,17 @@ export class StepResults {
 
   /**
    * Stores the results of steps that were kept, and repeats the failed steps that were kept. Calls `onOther` with the
-   * ids of the jobs that have not ended here. Stops and returns false if the database still cannot be used.
+   * ids of the jobs that have not ended here. Returns false if the database has refused a result again. A full disk may
+   * refuse a long transcript only, so the other results are still stored.
    */
   writeAll(onOther: (jobId: string) => void): boolean {
+    let isWritten = true
     for (const { job, end } of [...this.#unwritten.values()]) {
       const hasEnded = this.write(job, end)
-      if (this.#unwritten.has(job.id)) return false
-      if (!hasEnded) onOther(job.id)
+      if (this.#unwritten.has(job.id)) isWritten = false
+      else if (!hasEnded) onOther(job.id)
     }
-    return true
+    return isWritten
   }
 
   /** Discards a result that waits to be stored. Called when the job of this result has already ended. */

@@ -7,6 +7,8 @@ import { toApiError } from '../../src/api/envelope.ts'
 import { log } from '../../src/base/log.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { failJob } from '../../src/jobs/end.ts'
+import type { Job } from '../../src/jobs/job.ts'
+import { StepResults } from '../../src/jobs/step-results.ts'
 import { limits } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -33,6 +35,19 @@ steered('a transcript that a full disk does not take is kept, and stored by a la
   expect((await ana.until(id, 'completed')).result.full_transcript).toBe(longText)
   expect(await ana.balance()).toMatchObject({ reserved_cents: 0 })
   expect(service.engine.tasks).toHaveLength(1)
+})
+
+test('a transcript that does not fit on a full disk does not delay the results of other jobs', async () => {
+  const { db } = await startTestService()
+  const ended: string[] = []
+  const results = new StepResults(db, ({ id }) => void ended.push(id))
+  const [long, short] = [{ id: 'long' } as Job, { id: 'short' } as Job]
+  results.keep(long, () => {
+    throw Object.assign(new Error('disk full'), { name: 'SQLiteError', code: 'SQLITE_FULL' })
+  })
+  results.keep(short, () => short)
+  expect(results.writeAll(() => {})).toBe(false)
+  expect(ended).toEqual(['short'])
 })
 
 steered(
