@@ -16,7 +16,8 @@ export type RequestState = {
   caller: Caller | null
   /**
    * Throws if the credential was revoked since `admit` checked it. An access token that has only expired since then is
-   * still accepted. Call this function after a long wait, such as for the body of the request. Does nothing if `admit` checked no credential.
+   * still accepted. Call this function after a long wait, such as for the body of the request. Does nothing if `admit`
+   * checked no credential.
    */
   recheck: () => void
   /** The Idempotency-Key that this request has locked, or null. */
