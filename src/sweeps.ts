@@ -51,9 +51,11 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     // write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
-  /** Sweeps that run every minute, because the rate limits count requests in a window of one minute. */
+  /** Sweeps that run every minute. The rate limits count requests in a window of one minute. */
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
+    // STENO_SWEEP_EVERY may be hours. After `workerListOldMs` without a write, `steno workers list` reports a fault.
+    'write the list of workers again': ({ db, fleet }) => fleet?.save(db),
   },
   /** Sweeps that run every hour. The data that they remove may stay up to an hour too long. */
   hour: {

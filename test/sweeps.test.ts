@@ -41,6 +41,15 @@ test('an interval above the maximum of a timer is lowered to the maximum', async
   timers.mockRestore()
 })
 
+test('the list of workers is written at both of the short intervals, because STENO_SWEEP_EVERY may be long', async () => {
+  const { service, sweeper } = await start('1d')
+  let writes = 0
+  Object.assign(service, { fleet: { save: () => (writes += 1) } })
+  sweeper.run()
+  Object.assign(service, { fleet: null })
+  expect(writes).toBe(2)
+})
+
 test('a sweep that fails does not stop the other sweeps', async () => {
   const { service, sweeper } = await start('1d')
   let pumped = false

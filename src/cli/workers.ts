@@ -57,6 +57,8 @@ function lineOf(worker: ListedWorker, now: number): string {
 function noteOn(found: ReturnType<typeof readList>, now: number): string[] {
   if (!found) return ['No server with STENO_NATS has used this data folder.']
   if (now - found.writtenAt > limits.workerListOldMs)
-    return [`The list is of ${new Date(found.writtenAt).toISOString()}: the server does not run.`]
+    return [
+      `The list is of ${new Date(found.writtenAt).toISOString()}: the server does not run, or cannot write.`,
+    ]
   return found.workers.length === 0 ? ['No worker is connected.'] : []
 }

@@ -80,8 +80,8 @@ export const workerLimits = {
   workerResultBytesMax: 256 * MB,
   /** Maximum number of dead letters (jobs that no worker could complete) in the output of `steno workers list`. */
   deadLettersListed: 20,
-  /** Age of the stored list of workers at which `steno workers list` assumes that no server is running. */
-  workerListOldMs: 1 * minute,
+  /** `steno workers list` assumes that no server is running if the list is older. Servers write it every minute. */
+  workerListOldMs: 2 * minute,
   /** Maximum size of all utterances in one report of a worker. NATS may allow only smaller messages. */
   workerReportBytesMax: 256 * KB,
 } as const
