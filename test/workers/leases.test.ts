@@ -1,6 +1,6 @@
 // Tests which worker keeps a job, and when the message of a job is delivered again.
 
-import { afterEach, expect, jest, test } from 'bun:test'
+import { afterEach, expect, jest, spyOn, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
@@ -345,6 +345,14 @@ test('before its result, a worker sends each utterance that the server lacks, as
   expect(await assignment.done).toMatchObject({ audioSeconds: input.durationMs / 1000 })
   expect(server.heard).toEqual([first!, second!])
   expect([server.results.length, said]).toEqual([1, ['remove']])
+})
+
+test('a worker reports nothing more about a job that has ended', async () => {
+  using closed = spyOn(Beats.prototype, 'close')
+  const { engine, assignment } = await working()
+  engine.finish(await engine.given(1))
+  await assignment.done
+  expect(closed).toHaveBeenCalledTimes(1)
 })
 
 test('a report that fails does not end the reports', async () => {

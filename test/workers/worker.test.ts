@@ -1,0 +1,111 @@
+// Tests a worker with a simulated connection to NATS. The test answers the requests of the worker.
+
+import { expect, spyOn, test } from 'bun:test'
+import { Assignment } from '../../src/workers/assignment.ts'
+import type { NatsConnection } from '../../src/workers/connection.ts'
+import { bytesOf, type Hello } from '../../src/workers/requests.ts'
+import { subjectsOf } from '../../src/workers/subjects.ts'
+import { Worker } from '../../src/workers/worker.ts'
+import { steeredEngine } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+type Request = { sent: unknown; answer(message: object): void }
+
+const job = crypto.randomUUID()
+const welcome = { kind: 'welcome', pool: 'pool', leaseMs: 3, stop: [] }
+const noJob = { headers: { hasError: true, code: 404 } }
+const stop = subjectsOf('main').stop('gpu-1')
+
+test('a worker that the server first welcomes and later refuses asks for no more jobs', async () => {
+  const { worker, engine, next, open } = start()
+  ;(await next('hello')).answer(welcome)
+  const first = await next('pull')
+  engine.setReady(false)
+  engine.setReady(true)
+  ;(await next('hello')).answer({ kind: 'refused', message: 'The server has another protocol.' })
+  await Bun.sleep(0)
+  first.answer(noJob)
+  ;(await next('pull')).answer(noJob)
+  await Bun.sleep(0)
+  expect(open('pull')).toBe(0)
+  await worker.close()
+})
+
+test('a worker that ends says hello until its last job has ended', async () => {
+  const { worker, input, next, tell } = await startWithJob()
+  const ended = worker.drain()
+  const last = async () => {
+    for (;;) {
+      const { sent, answer } = await next('hello')
+      answer(welcome)
+      if (!(sent as Hello).ready) return sent as Hello
+    }
+  }
+  for (let count = 0; count < 3; count++) expect((await last()).jobs).toEqual([{ job, fence: 2 }])
+  tell(stop, { job, fence: 2 })
+  input.answer({ kind: 'stop' })
+  while (await Promise.race([ended.then(() => false), last().then(() => true)]));
+})
+
+test('an order to stop an earlier claim of a job does not stop the job', async () => {
+  using stopped = spyOn(Assignment.prototype, 'stop')
+  const { worker, input, tell } = await startWithJob()
+  tell(stop, { job, fence: 1 })
+  expect(stopped).toHaveBeenCalledTimes(0)
+  tell(stop, { job, fence: 2 })
+  expect(stopped).toHaveBeenCalledTimes(1)
+  input.answer({ kind: 'stop' })
+  await worker.close()
+})
+
+/** Starts a worker that has claimed a job with the number 2, and asks for the input of the job. */
+async function startWithJob() {
+  const parts = start()
+  const { next } = parts
+  ;(await next('hello')).answer(welcome)
+  const reply = '$JS.ACK.stream.queue.1.5.0.0.0'
+  ;(await next('pull')).answer({ reply, data: bytesOf({ job }) })
+  ;(await next('claim')).answer({ kind: 'yours', fence: 2, token: '', input: null, addresses: {} })
+  return { ...parts, input: await next('addresses') }
+}
+
+/**
+ * Starts a worker with one place. `next` returns the next unanswered request of a kind, and `open` returns the number of
+ * these requests. A request to JetStream for a job has the kind `pull`. `tell` sends a message to the worker.
+ */
+function start() {
+  const requests = new Map<string, Request[]>()
+  const takers = new Map<string, (request: Request) => void>()
+  const listeners = new Map<string, (message: { data: Uint8Array }) => void>()
+  const nats = {
+    async *status() {},
+    request: (subject: string, bytes: Uint8Array | string) =>
+      new Promise(resolve => {
+        const kind = subject.startsWith('$JS.') ? 'pull' : (subject.split('.').at(-1) ?? '')
+        const sent = JSON.parse(Buffer.from(bytes as string).toString())
+        const request = { sent, answer: (message: object) => resolve({ json: () => message, ...message }) }
+        const taker = takers.get(kind)
+        takers.delete(kind)
+        if (taker) taker(request)
+        else requests.set(kind, [...(requests.get(kind) ?? []), request])
+      }),
+    subscribe: (subject: string, { callback }: { callback(error: null, message: object): void }) =>
+      listeners.set(subject, message => callback(null, message)),
+    publish() {},
+    isClosed: () => false,
+    drain: async () => {},
+    close: async () => {},
+  } as unknown as NatsConnection
+  const next = (kind: string) =>
+    new Promise<Request>(resolve => {
+      const request = requests.get(kind)?.shift()
+      if (request) resolve(request)
+      else takers.set(kind, resolve)
+    })
+  const open = (kind: string) => requests.get(kind)?.length ?? 0
+  const tell = (subject: string, message: object) => listeners.get(subject)?.({ data: bytesOf(message) })
+  const settings = { cluster: 'main', name: 'gpu-1', server: '', folder: temporaryFolder() }
+  const engine = steeredEngine()
+  const worker: Worker = Reflect.construct(Worker, [settings, engine, nats])
+  return { worker, engine, next, open, tell }
+}
