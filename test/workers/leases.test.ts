@@ -265,6 +265,31 @@ for (const kind of ['claim', 'result'])
     expect(timeouts).toEqual([2000, 4000, 8000, 16_000])
   })
 
+test('a worker whose server does not answer asks again after at most 10 s', async () => {
+  jest.useFakeTimers()
+  let now = 0
+  const asked: number[] = []
+  const { done } = assign(
+    {
+      async ask() {
+        asked.push(now)
+        if (asked.length < 9) throw new Error('timeout')
+        return { kind: 'over' }
+      },
+      async connected() {},
+    },
+    limits.workerHelloMs,
+    {},
+  )
+  for (; asked.length < 9 && now < 100_000; now += 500) {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+    jest.advanceTimersByTime(500)
+  }
+  jest.useRealTimers()
+  expect(asked).toEqual([0, 500, 1500, 3500, 7500, 15_500, 25_500, 35_500, 45_500])
+  await done
+})
+
 // A worker with a slow uplink would otherwise send a large result again before the first one has arrived.
 test('the timeout of a result grows with its size, up to the timeout of each request', async () => {
   const timeouts: number[] = []
@@ -355,6 +380,15 @@ test('a worker reports nothing more about a job that has ended', async () => {
   expect(closed).toHaveBeenCalledTimes(1)
 })
 
+test('a job that the server stops before its last report sends no further report', async () => {
+  const { server, engine, said, assignment } = await working({ kind: 'stop' })
+  const task = await engine.given(1)
+  task.options.onUtterances?.(transcriptOf(task.input, 'Bye.').utterances, 0, 'en')
+  engine.finish(task)
+  await assignment.done
+  expect([server.heard.length, said]).toEqual([1, ['remove']])
+})
+
 test('a report that fails does not end the reports', async () => {
   const later = Promise.withResolvers<void>()
   let count = 0
@@ -437,9 +471,9 @@ function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtt
 
 /**
  * Starts the assignment of a worker and waits until its engine works. `server` collects the results and the utterances
- * that the worker sends. `said` collects its answers to JetStream.
+ * that the worker sends. `said` collects its answers to JetStream. `answer` replaces the answer to each report.
  */
-async function working() {
+async function working(answer?: BeatAnswer) {
   using media = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('sound') })
   const server = { results: [] as object[], heard: [] as Utterance[] }
   const said: string[] = []
@@ -450,8 +484,10 @@ async function working() {
     addressOf: () => media.url.href,
     async ask(kind: string, request: object): Promise<ClaimAnswer | BeatAnswer> {
       if (kind === 'claim') return yours
+      // Without an end, a loop of reports would block the test.
+      if (server.heard.length > 9) throw new Error('too many reports')
       server.heard.push(...(request as Beat).utterances)
-      return { kind: 'continue', heard: server.heard.length }
+      return answer ?? { kind: 'continue', heard: server.heard.length }
     },
     async deliver(message: object): Promise<ResultAnswer> {
       server.results.push(message)

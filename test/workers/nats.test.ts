@@ -8,7 +8,7 @@ import { AckPolicy, jetstreamManager, RetentionPolicy } from '@nats-io/jetstream
 import { log } from '../../src/base/log.ts'
 import { limits } from '../../src/limits.ts'
 import type { ModelsAnswer } from '../../src/workers/answers.ts'
-import { openNats } from '../../src/workers/connection.ts'
+import * as connection from '../../src/workers/connection.ts'
 import { pull } from '../../src/workers/delivery.ts'
 import { Link } from '../../src/workers/link.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
@@ -21,6 +21,7 @@ import { natsTest, startNats } from '../support/nats.ts'
 import { startTestService } from '../support/service.ts'
 import { startWorker } from '../support/workers.ts'
 
+const { openNats } = connection
 const manage = (address: string) =>
   openNats({ address, credentials: null }, { name: 'test', inboxPrefix: '_INBOX' })
 
@@ -380,11 +381,14 @@ natsTest('a second server of the same cluster waits until the first one has ende
   const first = open(nats.port)
   await first.ready
   using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  using opened = spyOn(connection, 'openNats')
   const second = open(proxy.port)
   const found = () => warn.mock.calls.map(([, fields]) => fields?.reason)
   const reason = 'another server uses the cluster main: choose another STENO_CLUSTER'
   await until(() => warn.mock.calls.length > 0)
   expect([first.link.fault(), second.link.fault()]).toEqual([null, expect.stringContaining('NATS')])
+  const refused = (await opened.mock.results[0]?.value) as connection.NatsConnection
+  expect(refused.isClosed()).toBe(true)
   await first.link.close()
   await second.ready
   // While the connection of the second server is broken, another server starts.
@@ -399,6 +403,8 @@ natsTest('a second server of the same cluster waits until the first one has ende
   await second.link.close()
   await third.link.close()
   proxy.close()
+  // A server may also end while it connects to NATS.
+  await open(nats.port).link.close()
 })
 
 natsTest(

@@ -9,10 +9,11 @@ import { Worker } from '../../src/workers/worker.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-type Request = { sent: unknown; answer(message: object): void }
+type Request = { sent: unknown; timeout: number; answer(message: object): void }
 
 const job = crypto.randomUUID()
 const welcome = { kind: 'welcome', pool: 'pool', leaseMs: 3, stop: [] }
+const queued = { reply: '$JS.ACK.stream.queue.1.5.0.0.0', data: bytesOf({ job }) }
 const noJob = { headers: { hasError: true, code: 404 } }
 const stop = subjectsOf('main').stop('gpu-1')
 
@@ -47,6 +48,29 @@ test('a worker that ends says hello until its last job has ended', async () => {
   while (await Promise.race([ended.then(() => false), last().then(() => true)]));
 })
 
+test('a worker stops the jobs that the answer to its hello names, and can repeat a request in its lease', async () => {
+  using stopped = spyOn(Assignment.prototype, 'stop')
+  const { worker, input, next } = await startWithJob()
+  expect(input.timeout).toBe(welcome.leaseMs / 2)
+  ;(await next('hello')).answer({ ...welcome, stop: [job] })
+  await Bun.sleep(0)
+  expect(stopped).toHaveBeenCalledTimes(1)
+  input.answer({ kind: 'stop' })
+  await worker.close()
+})
+
+test('a worker does not name a job in its hello before the server has given the job to it', async () => {
+  const { worker, next, open } = start()
+  ;(await next('hello')).answer(welcome)
+  ;(await next('pull')).answer(queued)
+  const claim = await next('claim')
+  while (open('hello') > 0) await next('hello')
+  const hello = await next('hello')
+  expect((hello.sent as Hello).jobs).toEqual([])
+  claim.answer({ kind: 'over' })
+  await worker.close()
+})
+
 test('an order to stop an earlier claim of a job does not stop the job', async () => {
   using stopped = spyOn(Assignment.prototype, 'stop')
   const { worker, input, tell } = await startWithJob()
@@ -63,8 +87,7 @@ async function startWithJob() {
   const parts = start()
   const { next } = parts
   ;(await next('hello')).answer(welcome)
-  const reply = '$JS.ACK.stream.queue.1.5.0.0.0'
-  ;(await next('pull')).answer({ reply, data: bytesOf({ job }) })
+  ;(await next('pull')).answer(queued)
   ;(await next('claim')).answer({ kind: 'yours', fence: 2, token: '', input: null, addresses: {} })
   return { ...parts, input: await next('addresses') }
 }
@@ -79,11 +102,15 @@ function start() {
   const listeners = new Map<string, (message: { data: Uint8Array }) => void>()
   const nats = {
     async *status() {},
-    request: (subject: string, bytes: Uint8Array | string) =>
+    request: (subject: string, bytes: Uint8Array | string, { timeout }: { timeout: number }) =>
       new Promise(resolve => {
         const kind = subject.startsWith('$JS.') ? 'pull' : (subject.split('.').at(-1) ?? '')
         const sent = JSON.parse(Buffer.from(bytes as string).toString())
-        const request = { sent, answer: (message: object) => resolve({ json: () => message, ...message }) }
+        const request = {
+          sent,
+          timeout,
+          answer: (message: object) => resolve({ json: () => message, ...message }),
+        }
         const taker = takers.get(kind)
         takers.delete(kind)
         if (taker) taker(request)
