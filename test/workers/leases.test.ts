@@ -290,6 +290,36 @@ test('a worker whose server does not answer asks again after at most 10 s', asyn
   await done
 })
 
+test('a worker repeats a request only when its connection to NATS is back', async () => {
+  jest.useFakeTimers()
+  const connected = Promise.withResolvers<void>()
+  const waits = Promise.withResolvers<void>()
+  let asked = 0
+  const { done } = assign(
+    {
+      async ask() {
+        asked += 1
+        if (asked === 1) throw new Error('the connection to NATS is broken')
+        waits.resolve()
+        return { kind: 'over' }
+      },
+      async connected() {
+        waits.resolve()
+        await connected.promise
+      },
+    },
+    limits.workerHelloMs,
+    {},
+  )
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+  jest.advanceTimersByTime(limits.workerRetryMs)
+  await waits.promise
+  expect(asked).toBe(1)
+  connected.resolve()
+  await done
+  expect(asked).toBe(2)
+})
+
 // A worker with a slow uplink would otherwise send a large result again before the first one has arrived.
 test('the timeout of a result grows with its size, up to the timeout of each request', async () => {
   const timeouts: number[] = []
