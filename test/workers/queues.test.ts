@@ -290,13 +290,19 @@ natsTest(
 )
 
 natsTest('a waiting job whose queues cannot be created goes to an own engine that can do it', async () => {
-  const { fleet, job, queued } = await openStuck('taken', { takeBack: () => 1 })
+  // Without a claim, the server has no right to the job, for example because the job has ended.
+  let claim: number | null = null
+  const { fleet, job, queued } = await openStuck('taken', { takeBack: () => claim })
   const taken: string[] = []
-  let canDo = false
-  fleet.own = { canDo: () => canDo, hasRoom: () => true, take: id => void taken.push(id) }
+  let [canDo, hasRoom] = [false, true]
+  fleet.own = { canDo: () => canDo, hasRoom: () => hasRoom, take: id => void taken.push(id) }
+  fleet.sweep()
+  canDo = true
+  fleet.sweep()
+  ;[claim, hasRoom] = [1, false]
   fleet.sweep()
   expect(taken).toEqual([])
-  canDo = true
+  hasRoom = true
   fleet.sweep()
   expect(taken).toEqual(['job'])
   expect(await job.catch(error => error)).toBeInstanceOf(TakenBack)
