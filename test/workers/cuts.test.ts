@@ -73,15 +73,15 @@ test('a transfer of media that stalls goes on where it stopped', async () => {
   expect([await Bun.file(path).text(), ranges.at(-1)]).toEqual(['sound', 'bytes=3-'])
 })
 
-test('a transfer that stalls goes on at the new address, and from the start if a proxy ignores the range', async () => {
+test('a transfer that ends early goes on at the new address, and from the start if a proxy ignores the range', async () => {
   const paths: string[] = []
   using proxy = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch({ url }) {
       const isFirst = paths.push(new URL(url).pathname) === 1
-      const start = (body: ReadableStreamDefaultController) => body.enqueue('sou')
-      return new Response(isFirst ? new ReadableStream({ start }) : 'sound')
+      if (!isFirst) return new Response('sound')
+      return new Response('sou', { status: 206, headers: { 'Content-Range': 'bytes 0-2/5' } })
     },
   })
   const renewed = { kind: 'addresses', addresses: { media: '/new' } }
@@ -92,7 +92,7 @@ test('a transfer that stalls goes on at the new address, and from the start if a
   const held = { session: 'x', job: 'job', fence: 1, token: '' }
   const addresses = { media: '/old', input: '', result: '' }
   const { signal } = new AbortController()
-  const path = await fetchMedia(server, held, addresses, temporaryFolder(), signal, 50)
+  const path = await fetchMedia(server, held, addresses, temporaryFolder(), signal)
   expect([await Bun.file(path).text(), paths]).toEqual(['sound', ['/old', '/new']])
 })
 
