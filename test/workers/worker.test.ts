@@ -3,6 +3,7 @@
 import { expect, spyOn, test } from 'bun:test'
 import { Assignment } from '../../src/workers/assignment.ts'
 import type { NatsConnection } from '../../src/workers/connection.ts'
+import { pull } from '../../src/workers/delivery.ts'
 import { bytesOf, type Hello } from '../../src/workers/requests.ts'
 import { subjectsOf } from '../../src/workers/subjects.ts'
 import { Worker } from '../../src/workers/worker.ts'
@@ -14,6 +15,7 @@ type Request = { sent: unknown; timeout: number; answer(message: object): void }
 const job = crypto.randomUUID()
 const welcome = { kind: 'welcome', pool: 'pool', leaseMs: 3, stop: [] }
 const queued = { reply: '$JS.ACK.stream.queue.1.5.0.0.0', data: bytesOf({ job }) }
+const firstOf = { pool: 'pool', priority: 'first', waitMs: 0 } as const
 const noJob = { headers: { hasError: true, code: 404 } }
 const stop = subjectsOf('main').stop('gpu-1')
 
@@ -80,6 +82,32 @@ test('an order to stop an earlier claim of a job does not stop the job', async (
   expect(stopped).toHaveBeenCalledTimes(1)
   input.answer({ kind: 'stop' })
   await worker.close()
+})
+
+test('an empty queue is no error, and a refusal of JetStream is one', async () => {
+  const pullWith = (code: number) => {
+    const request = async () => ({ headers: { hasError: true, code, description: 'why' } })
+    return pull({ request } as never, 'main', { ...firstOf, lost: new AbortController().signal })
+  }
+  expect([await pullWith(404), await pullWith(408)]).toEqual([null, null])
+  await expect(pullWith(409)).rejects.toThrow('why')
+})
+
+test('a job that comes after its connection broke is given back, so that another worker can have it', async () => {
+  const late = Promise.withResolvers<object>()
+  const broken = new AbortController()
+  const published: string[] = []
+  const nats = {
+    request: () => late.promise,
+    publish: (_subject: string, text: string) => published.push(text),
+    isClosed: () => false,
+  }
+  const pulled = pull(nats as never, 'main', { ...firstOf, lost: broken.signal })
+  broken.abort()
+  expect(await pulled).toBeNull()
+  late.resolve(queued)
+  await Bun.sleep(0)
+  expect(published).toEqual(['-NAK {"delay":0}'])
 })
 
 /** Starts a worker that has claimed a job with the number 2, and asks for the input of the job. */
