@@ -18,7 +18,7 @@ export async function askHealth(baseUrl: string): Promise<string> {
   const answer = await fetchGuarded(
     `${baseUrl}/v1/health`,
     { method: 'GET', headers: {}, redirectsMax: limits.mediaRedirectsMax },
-    { allowNets, connectTimeoutMs: limits.healthTimeoutMs, answerTimeoutMs: limits.healthTimeoutMs },
+    { allowNets, connectTimeoutMs: limits.healthConnectMs, answerTimeoutMs: limits.healthAnswerMs },
     new AbortController().signal,
   )
   if (answer.kind !== 'answer')

@@ -11,7 +11,8 @@ export const commandLimits = {
    * uploads.
    */
   diskBytesPerSecondMin: 10 * MB,
-  healthTimeoutMs: 5 * second,
+  healthConnectMs: 5 * second,
+  healthAnswerMs: 5 * second,
 
   // Limits of other commands.
   /** Maximum time between two signals that count as one signal. */

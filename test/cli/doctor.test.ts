@@ -243,14 +243,14 @@ test('a program that accepts connections and never answers is not called another
   const at = `http://127.0.0.1:${hung.port}`
   const config = readConfig({ STENO_PORT: `${hung.port}`, STENO_BASE_URL: at })
   const of = async (check: keyof typeof hostChecks) => hostChecks[check]?.({ config, dataDir: null })
-  const { healthTimeoutMs } = limits
+  const { healthAnswerMs } = limits
   try {
-    Object.assign(limits, { healthTimeoutMs: 20 })
+    Object.assign(limits, { healthAnswerMs: 20 })
     const message = `a program at ${at} accepts connections and does not answer`
     await expect(of('port')).rejects.toThrow(`${message}: if it is steno, restart it`)
     await expect(of('address')).rejects.toThrow(message)
   } finally {
-    Object.assign(limits, { healthTimeoutMs })
+    Object.assign(limits, { healthAnswerMs })
   }
 })
 
