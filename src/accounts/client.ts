@@ -3,6 +3,7 @@
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
+import { purgeRows } from './purge-rows.ts'
 
 export type Client = { id: string; name: string; redirectUris: string[]; createdAt: number }
 
@@ -35,17 +36,13 @@ export function findClient(db: Db, id: string): Client | null {
  */
 export function purgeClients(db: Db): boolean {
   const now = db.now()
-  const removed = db.run(
-    `delete from clients where id in (
-       select id from clients where used_at <= iif(used_at = created_at, $newBefore, $usedBefore)
-         and not exists (select 1 from grants where client_id = clients.id) limit $limit)`,
-    {
-      newBefore: now - limits.clientUnusedMs,
-      usedBefore: now - limits.clientKeptMs,
-      limit: limits.purgedRowsMax,
-    },
-  )
-  return removed >= limits.purgedRowsMax
+  return purgeRows(db, {
+    table: 'clients',
+    key: 'id',
+    where: `used_at <= iif(used_at = created_at, $newBefore, $usedBefore)
+      and not exists (select 1 from grants where client_id = clients.id)`,
+    params: { newBefore: now - limits.clientUnusedMs, usedBefore: now - limits.clientKeptMs },
+  })
 }
 
 /**

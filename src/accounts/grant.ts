@@ -6,6 +6,7 @@ import { newId, newToken } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { requireNotDeleted } from './account.ts'
+import { purgeRows } from './purge-rows.ts'
 import { type Scope, scopesIn } from './scope.ts'
 
 export type Grant = {
@@ -95,26 +96,27 @@ export function endGrant(db: Db, id: string): void {
  * time: at most `purgedRowsMax` of each. Returns true if more of them may be left.
  */
 export function purgeGrants(db: Db): boolean {
-  const params = { now: db.now(), limit: limits.purgedRowsMax }
-  const removed = db.tx(() => [
-    // A request may still be running that began before its access token expired (see `useAccessToken`).
-    db.run(
-      `delete from grant_tokens where hash in (
-         select hash from grant_tokens where expires_at <= $now
-           and (kind = 'refresh' or expires_at <= $now - $accessTokenKeptMs) limit $limit)`,
-      { ...params, accessTokenKeptMs: limits.accessTokenKeptMs },
-    ),
-    db.run(
-      `delete from grants where id in (
-         select id from grants where code_used_at is null and code_expires_at <= $now limit $limit)`,
-      params,
-    ),
-    db.run(
-      `delete from grants where id in (
-         select id from grants where code_used_at is not null
-           and not exists (select 1 from grant_tokens where grant_id = grants.id) limit $limit)`,
-      { limit: limits.purgedRowsMax },
-    ),
-  ])
-  return removed.some(count => count >= limits.purgedRowsMax)
+  return db.tx(() => {
+    const now = db.now()
+    const hasMoreTokens = purgeRows(db, {
+      table: 'grant_tokens',
+      key: 'hash',
+      // A request may still be running that began before its access token expired (see `useAccessToken`).
+      where: `expires_at <= $now and (kind = 'refresh' or expires_at <= $now - $accessTokenKeptMs)`,
+      params: { now, accessTokenKeptMs: limits.accessTokenKeptMs },
+    })
+    const hasMoreUnused = purgeRows(db, {
+      table: 'grants',
+      key: 'id',
+      where: 'code_used_at is null and code_expires_at <= $now',
+      params: { now },
+    })
+    const hasMoreEnded = purgeRows(db, {
+      table: 'grants',
+      key: 'id',
+      where: `code_used_at is not null
+        and not exists (select 1 from grant_tokens where grant_id = grants.id)`,
+    })
+    return hasMoreTokens || hasMoreUnused || hasMoreEnded
+  })
 }

@@ -7,6 +7,7 @@ import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import { requireNotDeleted } from './account.ts'
+import { purgeRows } from './purge-rows.ts'
 
 export type Session = {
   accountId: string
@@ -92,10 +93,6 @@ export function endSessions(db: Db, accountId: string): void {
 
 /** Deletes at most `purgedRowsMax` expired sessions. Returns true if more of them may be left. */
 export function purgeSessions(db: Db): boolean {
-  const deleted = db.run(
-    `delete from sessions where token_hash in (
-       select token_hash from sessions where expires_at <= $now limit $limit)`,
-    { now: db.now(), limit: limits.purgedRowsMax },
-  )
-  return deleted >= limits.purgedRowsMax
+  const params = { now: db.now() }
+  return purgeRows(db, { table: 'sessions', key: 'token_hash', where: 'expires_at <= $now', params })
 }

@@ -10,6 +10,7 @@ import { newToken } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
+import { purgeRows } from './purge-rows.ts'
 
 /** The stored password hash of a link without a password. */
 const noPassword = ''
@@ -122,20 +123,20 @@ export function useVerification(
  * nor a ledger entry. Deletes at most `purgedRowsMax` of each, and returns true if more of them may be left.
  */
 export function purgeVerifications(db: Db): boolean {
-  const limit = limits.purgedRowsMax
-  const deleted = db.tx(() => [
-    db.run(
-      `delete from verifications where token_hash in (
-         select token_hash from verifications where expires_at <= $now limit $limit)`,
-      { now: db.now(), limit },
-    ),
-    db.run(
-      `delete from accounts where id in (
-         select id from accounts where verified_at is null
-           and not exists (select 1 from verifications where account_id = accounts.id)
-           and not exists (select 1 from ledger where account_id = accounts.id) limit $limit)`,
-      { limit },
-    ),
-  ])
-  return deleted.some(count => count >= limit)
+  return db.tx(() => {
+    const hasMoreLinks = purgeRows(db, {
+      table: 'verifications',
+      key: 'token_hash',
+      where: 'expires_at <= $now',
+      params: { now: db.now() },
+    })
+    const hasMoreAccounts = purgeRows(db, {
+      table: 'accounts',
+      key: 'id',
+      where: `verified_at is null
+        and not exists (select 1 from verifications where account_id = accounts.id)
+        and not exists (select 1 from ledger where account_id = accounts.id)`,
+    })
+    return hasMoreLinks || hasMoreAccounts
+  })
 }

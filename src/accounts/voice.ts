@@ -8,6 +8,7 @@ import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { requireNotDeleted } from './account.ts'
+import { purgeRows } from './purge-rows.ts'
 
 export type Voice = {
   id: string
@@ -92,9 +93,6 @@ export function markVoicesUsed(db: Db, accountId: string, names: readonly string
  * Returns true if more of them may be left.
  */
 export function purgeVoices(db: Db, { keptMs }: { keptMs: number }): boolean {
-  const deleted = db.run(
-    'delete from voices where id in (select id from voices where used_at <= $before limit $limit)',
-    { before: db.now() - keptMs, limit: limits.purgedRowsMax },
-  )
-  return deleted >= limits.purgedRowsMax
+  const params = { before: db.now() - keptMs }
+  return purgeRows(db, { table: 'voices', key: 'id', where: 'used_at <= $before', params })
 }
