@@ -238,7 +238,7 @@ steered('a wait that ends before the job names the tool that waits on', async ()
     signal: AbortSignal.abort(),
   }
   await waitForEnd(context, id)
-  const text = readTranscript(context, id, { page: 1, format: 'text' })
+  const text = await readTranscript(context, id, { page: 1, format: 'text' })
   expect(text).toContain(`The transcription ${id} is processing: `)
   expect(text).toEndWith('Call get_transcript with this id to wait for it.')
 })

@@ -8,6 +8,7 @@ import { limits } from '../../limits.ts'
 import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
 import { findTranscript } from '../../transcripts/find-transcript.ts'
 import { exportOptions } from '../jobs/exports.ts'
+import { inTurn } from '../jobs/transcript-turns.ts'
 import type { Service } from '../service.ts'
 import { clock } from './describe.ts'
 import { cutPages } from './pages.ts'
@@ -55,16 +56,25 @@ export function nextProgress(
 }
 
 /**
- * Returns one page of a transcript, or a sentence about the state of an unfinished job. Throws an ApiError if the job
- * has failed, if the job or the page does not exist, or if the credential was revoked during the waits for the job and
- * for the turn to read.
+ * Returns one page of a transcript, or a sentence about the state of an unfinished job. Rejects with an ApiError if
+ * the job has failed, if the job or the page does not exist, or if the credential was revoked before the turn to read.
  */
 export function readTranscript(
-  { service, caller, recheck }: Pick<Reading, 'service' | 'caller' | 'recheck'>,
+  context: Pick<Reading, 'service' | 'caller' | 'recheck'>,
+  id: string,
+  wanted: { page: number; format: ExportFormat },
+): Promise<string> {
+  return inTurn(context.caller.accountId, () => {
+    context.recheck()
+    return writePage(context, id, wanted)
+  })
+}
+
+function writePage(
+  { service, caller }: Pick<Reading, 'service' | 'caller'>,
   id: string,
   { page, format }: { page: number; format: ExportFormat },
 ): string {
-  recheck()
   const job = ownJob(service.db, caller.accountId, id)
   if (job.state === 'failed') {
     const { code, message } = errorOf(job)

@@ -5,7 +5,6 @@ import { text } from '../../base/schema.ts'
 import { checkSubmission } from '../../jobs/submission.ts'
 import { submitJob } from '../../jobs/submit.ts'
 import { limits } from '../../limits.ts'
-import { inTurn } from '../jobs/transcript-turns.ts'
 import { closed } from '../shapes/request-values.ts'
 import { readTranscript, waitForEnd } from './reading.ts'
 import { type ToolContext, tool } from './tool.ts'
@@ -65,5 +64,5 @@ async function transcribe(context: ToolContext, submission: Transcribe): Promise
   await service.db.durable()
   service.runner.start(job)
   await waitForEnd(context, job.id)
-  return inTurn(caller.accountId, () => readTranscript(context, job.id, { page: 1, format: 'text' }))
+  return readTranscript(context, job.id, { page: 1, format: 'text' })
 }

@@ -2,7 +2,6 @@
 
 import { Type } from '@sinclair/typebox'
 import { oneOf } from '../../base/schema.ts'
-import { inTurn } from '../jobs/transcript-turns.ts'
 import { closed } from '../shapes/request-values.ts'
 import { readTranscript, waitForEnd } from './reading.ts'
 import { tool } from './tool.ts'
@@ -30,6 +29,6 @@ export const getTranscript = tool({
   rate: 'jobs.get',
   async run(context, { id, page = 1, format = 'text' }) {
     await waitForEnd(context, id)
-    return inTurn(context.caller.accountId, () => readTranscript(context, id, { page, format }))
+    return readTranscript(context, id, { page, format })
   },
 })
