@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page, Route } from 'playwright-core'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { browserFound, launchBrowser } from './browser.ts'
@@ -137,6 +137,24 @@ function watchFaults(context: BrowserContext): string[] {
     }
   })
   return faults
+}
+
+/**
+ * Answers the first `times` requests for `address` in place of the server. Returns a function that lets all later
+ * requests through. Playwright's option `times` and its function `unroute` do the same, but when they end the
+ * interception, about one in fifty of the other requests that are running never gets an answer.
+ */
+export async function answerFirst(
+  page: Page,
+  address: string,
+  answer: (route: Route) => Promise<void>,
+  times = Infinity,
+): Promise<() => void> {
+  let left = times
+  await page.route(address, route => (left-- > 0 ? answer(route) : route.fallback()))
+  return () => {
+    left = 0
+  }
 }
 
 /** Sets a password for the account, and signs in with it on the sign-in page. */

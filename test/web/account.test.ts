@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test'
 import type { Page, Route } from 'playwright-core'
-import { seen, signIn, useBrowser } from '../support/browser-page.ts'
+import { answerFirst, seen, signIn, useBrowser } from '../support/browser-page.ts'
 import { mailServer } from '../support/mail-server.ts'
 import { speech } from '../support/media.ts'
 import { flow, registerClient, signIn as signInByRequest } from '../support/oauth.ts'
@@ -148,7 +148,7 @@ seen('a server that refuses the request for the session is reported, and asked a
     await answered.promise
     await route.fulfill({ status: 429, json: { error } })
   }
-  await page.route('**/app/session', refuse, { times: 1 })
+  await answerFirst(page, '**/app/session', refuse, 1)
   await page.goto('/jobs')
   await page.getByText('Loading …').waitFor()
   answered.resolve()
@@ -160,7 +160,7 @@ seen('a server that refuses the request for the session is reported, and asked a
 seen('a page that lacks the facts about the account reports the error, and reads them again', async () => {
   const { page } = await browser.enter(service, service.account('ada'))
   const error = { code: 'INTERNAL_ERROR', message: 'There was an error.' }
-  await page.route('**/app/account', route => route.fulfill({ status: 500, json: { error } }), { times: 2 })
+  await answerFirst(page, '**/app/account', route => route.fulfill({ status: 500, json: { error } }), 2)
   await page.goto('/webhooks')
   await page.getByRole('alert').getByText('There was an error in the server.').waitFor()
   await page.getByRole('button', { name: 'Try again' }).click()
@@ -213,7 +213,7 @@ seen('the balance is explained, and each charge names its job', async () => {
   await cleo.until(id, 'completed')
   const { page } = await browser.enter(service, cleo)
   await page.goto('/')
-  await page.route('**/app/statement', route => route.fulfill({ status: 500 }), { times: 1 })
+  await answerFirst(page, '**/app/statement', route => route.fulfill({ status: 500 }), 1)
   await openByMenu(page, 'Balance')
   await page.getByText('US$9.80').first().waitFor()
   await page.getByRole('button', { name: 'Try again' }).click()
@@ -265,7 +265,7 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   service.engine.finish(await service.engine.given(tasks + 1))
   await dora.until(id, 'completed')
   await arrived[0]?.promise
-  await page.route('**/v1/webhooks/deliveries', route => route.fulfill({ status: 500 }), { times: 1 })
+  await answerFirst(page, '**/v1/webhooks/deliveries', route => route.fulfill({ status: 500 }), 1)
   await page.getByRole('button', { name: 'Refresh' }).click()
   await page.getByText('These data may be out of date').waitFor()
   await page.getByRole('button', { name: 'Try again' }).click()

@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { reader, seen, until, useBrowser } from '../support/browser-page.ts'
+import { answerFirst, reader, seen, until, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -256,14 +256,14 @@ seen(
 seen('a proxy that answers with a web page is reported, and the list can be read again', async () => {
   const eva = service.account('eva')
   const { page } = await browser.enter(service, eva)
-  await page.route('**/app/keys', route =>
+  const endProxy = await answerFirst(page, '**/app/keys', route =>
     route.fulfill({ status: 200, contentType: 'text/html', body: '<h1>Welcome to the hotel</h1>' }),
   )
   await page.goto('/keys')
   await page
     .getByText('The answer did not come from the server, but from a proxy or a network in between.')
     .waitFor()
-  await page.unrouteAll()
+  endProxy()
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('row', { name: /Without a name/ }).waitFor()
 })
@@ -318,14 +318,14 @@ seen('the live page asks for a new sign-in when the session has ended, and goes 
   await page.keyboard.press('Enter')
   await page.getByRole('link', { name: 'talk.mp3' }).click()
   await page.getByText('You can close this page; the work goes on.').waitFor()
-  await page.route('**/events', route => route.fulfill({ status: 401, body: '' }))
+  const endRefusal = await answerFirst(page, '**/events', route => route.fulfill({ status: 401, body: '' }))
   service.db.run('delete from sessions where account_id = $id', { id: hana.id })
   // A hidden page that is shown again opens its event stream again. The session has ended, so the page must ask for a
   // new sign-in.
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
-  await page.unrouteAll()
+  endRefusal()
   await dialog.getByRole('button', { name: 'Use an API key instead' }).click()
   await dialog.getByLabel('API key').fill(hana.key)
   await page.keyboard.press('Enter')

@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
-import { litWord, reader, seen, until, useBrowser } from '../support/browser-page.ts'
+import { answerFirst, litWord, reader, seen, until, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
 import { startTestService } from '../support/service.ts'
 import { wavFile } from '../support/sound.ts'
@@ -25,7 +25,7 @@ async function listen(name: string, { transcript, recording, part = '', failsOnc
   const account = await reader(service, name, transcript, recording ?? silence(transcript.duration_seconds))
   const visit = await browser.enter(service, account)
   await visit.page.emulateMedia({ reducedMotion: 'no-preference' })
-  if (failsOnce) await visit.page.route('**/audio', route => route.fulfill({ status: 500 }), { times: 1 })
+  if (failsOnce) await answerFirst(visit.page, '**/audio', route => route.fulfill({ status: 500 }), 1)
   await visit.page.goto(`/jobs/${account.jobId}${part}`)
   await until(visit.page, "document.querySelector('video')?.readyState > 0")
   return { ...visit, account }
@@ -149,11 +149,11 @@ seen('the recording plays on after the session has ended and the person has sign
   const transcript = conversation({ words: 300, speakers: 2 })
   const account = await reader(service, 'eva', transcript, silence(transcript.duration_seconds))
   const { page } = await browser.enter(service, account)
-  await page.route('**/audio', route => route.fulfill({ status: 401, body: '' }))
+  const endRefusal = await answerFirst(page, '**/audio', route => route.fulfill({ status: 401, body: '' }))
   await page.goto(`/jobs/${account.jobId}`)
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
-  await page.unrouteAll()
+  endRefusal()
   await dialog.getByRole('button', { name: 'Use an API key instead' }).click()
   await dialog.getByLabel('API key').fill(account.key)
   await page.keyboard.press('Enter')
