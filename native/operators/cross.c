@@ -89,7 +89,9 @@ AVX2 static float score(const Cross *cross, const uint8_t *keys, const float *ma
     return largest;
 }
 
-// Replaces the scores by shares whose sum is 1, and returns the factor from the rounded shares to the shares.
+// Softmax: replaces the scores by shares whose sum is 1. Writes the shares also as 16-bit integers to `rounds`: each
+// share is multiplied by a common factor and rounded. Returns 1 / this factor, which turns the integers back into
+// shares.
 AVX2 static float share(size_t frames, float largest, float *scores, int16_t *rounds)
 {
     const __m256 most = _mm256_set1_ps(largest);

@@ -57,8 +57,8 @@ export const upgrade = command({
 })
 
 /**
- * Returns true if two files are equal. An upgrade to the same program would overwrite the previous version in
- * steno.old.
+ * Returns true if two files are equal. If the new program file is equal to the installed one, the upgrade stops.
+ * Otherwise this program would replace the previous version in the backup file, which ends in `.old`.
  */
 function isSame(one: string, other: string): boolean {
   return statSync(one).size === statSync(other).size && Buffer.compare(mapFile(one), mapFile(other)) === 0

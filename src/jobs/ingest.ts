@@ -34,7 +34,10 @@ export type Ingest = {
    * already in the state `downloading`.
    */
   waitingJobs(): string[]
-  /** Forgets the size of a complete download. Must be called when its job ends outside of a step. */
+  /**
+   * Removes the stored size of a job's complete download. Must be called when something other than the running work on
+   * the job ends the job, such as a cancel request.
+   */
   forget(jobId: string): void
 }
 

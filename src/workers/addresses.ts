@@ -53,8 +53,8 @@ export function isModelToken(secrets: Secrets, token: string, now: number): bool
 }
 
 /**
- * Returns a random name for a session, which lasts as long as a worker process. After a restart, the worker does not
- * hold the jobs of its earlier session.
+ * Returns a random name for a session. A session lasts as long as a worker process. A restarted worker needs a new
+ * name, because it no longer works on the jobs of its earlier process.
  */
 export function newSession(): string {
   return randomUUID().slice(0, 8)

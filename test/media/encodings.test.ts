@@ -29,8 +29,8 @@ test('a track without encodings is decoded', async () => {
 })
 
 test('a track without the first bytes of its packets is decoded', async () => {
-  // The track's header names two zero bytes, which FFmpeg puts before each packet. Each packet in the file lacks these
-  // two bytes (one sample).
+  // Matroska's header stripping: the packets in the file lack their first two bytes (one sample). The header of the
+  // track has these bytes, and FFmpeg inserts them before each packet.
   const bytes = withEncodings(sound, [compression(3, Buffer.alloc(2))], packet => packet.subarray(2))
   expectTune(await decodeAll(written(bytes)), tune)
 })

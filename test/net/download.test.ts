@@ -650,7 +650,8 @@ test('a download at 20 KB a second goes on, one at 12 KB a second ends, also in 
   const whole: Scene = socket => answer(socket, 200, {}, content)
   expect(await takeAtRate(20 * 1024, whole)).toBe(content.length)
   expect(await takeAtRate(12 * 1024, whole)).toBeLessThan(content.length)
-  // Each attempt is shorter than the time after which the download rate is checked.
+  // Each attempt ends before its download rate would be checked. The check must therefore count the time of all
+  // attempts together.
   const inParts: Scene = (socket, request) => {
     const from = Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0)
     const part = content.subarray(from, from + 700_000)

@@ -170,7 +170,10 @@ function isRun(command: string, files: SourceFile[]): boolean {
   })
 }
 
-/** Returns the words of each array and of the arguments of each call in a file. */
+/**
+ * Returns a list for each array and each call in a file. The list has the values of the elements or arguments that are
+ * string literals, `...` for a spread, and an empty text for anything else.
+ */
 const listsOf = oncePerFile(file =>
   nodesOf(file)
     .filter(node => ts.isCallExpression(node) || ts.isArrayLiteralExpression(node))

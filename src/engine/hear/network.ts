@@ -25,8 +25,8 @@ export type EncoderInput = {
    */
   soundFrames?: number
   /**
-   * Called when the window is encoded, if the model has a voice network: a small network that finds voices in the
-   * encoder's output.
+   * Called after the encoding of the window, if the model has a voice network. This is a small network that finds
+   * voices in the encoder's output.
    */
   onVoiceReading?: ((reading: VoiceReading) => void) | null | undefined
 }

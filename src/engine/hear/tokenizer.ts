@@ -30,8 +30,8 @@ export function readTokenizer(json: string): Tokenizer {
   let encoder: Encoder | null = null
   return {
     encode: text => {
-      // Making the encoder takes 60 ms of CPU time, as much as all other parts of the tokenizer together. Most jobs
-      // encode no text.
+      // The encoder is made at its first use, because most jobs encode no text. It takes 60 ms of CPU time, as much as
+      // all other parts of the tokenizer together.
       encoder ??= new Encoder(file, {})
       return encodeWith(encoder, text)
     },
