@@ -72,7 +72,7 @@ export function oneOf<const Choice extends string>(...choices: Choice[]): (text:
   }
 }
 
-/** The maximum duration in days: about 2,700 years. A much longer duration would end at no valid date. */
+/** The maximum duration in days: about 2,700 years. JavaScript has no date for the end of a much longer duration. */
 const daysMax = 1_000_000
 
 /** Parses a duration. `other` names, in the message for an invalid value, what is accepted besides a duration. */

@@ -27,9 +27,10 @@ const ownNames =
   /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a folder
- * without a database contains files of another program. Also throws if a folder without a database contains media files,
- * unless `restoring` is true or the folder of media is a symbolic link. A server with a new database would delete them.
+ * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a
+ * folder without a database contains files of another program. Also throws if a folder without a database contains
+ * media files, unless `restoring` is true or the folder of media is a symbolic link. A server with a new database would
+ * delete these media files.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
@@ -76,7 +77,8 @@ function tryAccess(path: string, mode: number): void {
 
 /**
  * Throws if a file or folder in the data folder does not belong to the owner of the data folder, so that the service
- * cannot use it. Root finds this in no other way, because root may use every file. Models may belong to any user.
+ * cannot use it. Without this check, `steno doctor` as root would not notice such a file, because root may use every
+ * file. Models may belong to any user.
  */
 export function requireOneOwner(dataDir: string): void {
   const { uid } = statSync(dataDir)

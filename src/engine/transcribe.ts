@@ -67,7 +67,7 @@ export async function transcribe(
         started = chosen.start(input)
         detector.end?.()
       }
-      // The chosen model may take fewer windows than the first one, for which the blocks are made.
+      // A block has as many windows as the first model can take at once. The chosen model may take fewer windows.
       for (let at = 0; at < block.length; at += started.rows) {
         const windows = block.slice(at, at + started.rows)
         const recognised = await started.hear(windows, { recording, language, translate, listener: hearing })

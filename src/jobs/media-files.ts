@@ -41,8 +41,8 @@ export function removeMedia(db: Db, dataDir: string, job: Job): void {
 }
 
 /**
- * Removes the media of an ended job. If the disk or the database refuses, `removeOldMedia` tries again later: the end of
- * a job must not be handled twice.
+ * Removes the media of an ended job. If the file cannot be removed or the database cannot be used, does not throw,
+ * because the caller would then handle the end of the job twice. `removeOldMedia` tries again later.
  */
 export function tryRemoveMedia(db: Db, dataDir: string, job: Job): void {
   if (!tryRemove(mediaPath(dataDir, job))) return

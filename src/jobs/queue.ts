@@ -113,8 +113,8 @@ const nextOfAll = `
   where first_pending is not null order by served_turn, first_pending limit 1`
 
 /**
- * Selects the next pending job with needs from `$kinds`: the oldest one of the first account, in their turns, that has
- * such a job.
+ * Selects the next pending job whose needs are in `$kinds`. Of the accounts with such a job, the one whose last turn
+ * was the longest time ago is chosen, and its oldest such job.
  */
 const nextOfKinds = `
   select jobs.id from accounts cross join jobs on jobs.seq = (

@@ -41,7 +41,7 @@ export class Link {
   #presence: Subscription | null = null
   #fault: string | null = 'NATS is not connected yet.'
   #logged: string | null = null
-  /** The reasons that are logged since the stream became unusable. Each of them is logged once. */
+  /** The reasons that were logged since the stream became unusable. Each reason is logged once. */
   readonly #reasons = new Set<string>()
   #usable = Promise.withResolvers<void>()
 

@@ -63,7 +63,8 @@ test('every wrong sign-in gets the same answer', async () => {
   ])
 })
 
-// Each of these sign-ins computes a hash, which takes a quarter second of CPU time in the built program.
+// This test is skipped for the built program, where the hash of each sign-in would take a quarter second of CPU time.
+// Here, `hashAtLowCost` lowers the cost of a hash.
 sourceOnly('an account that has no password yet answers as one that does not exist', async () => {
   const service = await startTestService()
   createAccount(service.db, { email: 'new@example.org', passwordHash, verified: false })

@@ -11,7 +11,10 @@ test('chunks are joined up to a maximum size, and each chunk is copied before th
   expect(await joinChunks(chunks(), 5)).toBeNull()
 })
 
-/** A body of tiny chunks that ends when the event loop has handled another event. */
+/**
+ * Returns a body with chunks of one byte. The body ends when the event loop has handled another event. It fails after
+ * 3,000,000 chunks.
+ */
 function endlessBody() {
   let hasEventRun = false
   let chunks = 0

@@ -37,7 +37,7 @@ beforeEach(() => {
   folder = temporaryFolder()
 })
 
-// Some tests and some checks set the variable STENO_NATIVE_DIR.
+// Some tests and some checks set the variable STENO_NATIVE_DIR. The next test must not see this value.
 afterEach(() => {
   if (folderBefore === undefined) delete process.env.STENO_NATIVE_DIR
   else process.env.STENO_NATIVE_DIR = folderBefore

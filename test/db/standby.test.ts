@@ -420,7 +420,8 @@ test('a command beside the server that waits is refused, because its changes wou
   await (await take('one'))?.own()
   // No server has joined the pair with the data folder `spare`: it may be a restored backup.
   expect([await codeOf(one), await codeOf(two), await codeOf(spare)]).toEqual([0, 1, 0])
-  // A backup may be wanted if the other machine is lost.
+  // A backup is permitted on the second machine, because its database may be the only one left if the first machine is
+  // lost.
   const backup = await run(two, 'backup', join(temporaryFolder(), 'backup.db'))
   expect([backup.code, backup.err]).toEqual([
     0,

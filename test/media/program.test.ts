@@ -41,7 +41,10 @@ test('STENO_MEDIA replaces the media program', async () => {
 
 const wav = fixture('pcm.wav')
 
-/** Lets each start of a child process fail with the error `code`, `times` times. A pause calls `onPause` and ends at once. */
+/**
+ * Makes the next `times` starts of a child process fail with the error `code`. Each pause (`Bun.sleep`) calls `onPause`
+ * and ends at once.
+ */
 function failStarts(code: string, times: number, onPause = () => {}) {
   const spawn = Bun.spawn
   let starts = 0

@@ -204,7 +204,7 @@ seen('the bars and the player hide neither an edited sentence nor a found word',
       const { top, bottom } = ${shape}.getBoundingClientRect()
       return top >= edge('.text-bars', 'bottom') && bottom <= edge('.player', 'top')
     })()`)
-  // The page measures the bars when the browser draws them.
+  // The page measures the heights of the bars only when the browser draws them, so the test waits for these values.
   const areMeasured = `(() => {
     const { style } = document.documentElement
     const height = name => document.querySelector(name).offsetHeight + 'px'

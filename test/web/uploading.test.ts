@@ -370,7 +370,8 @@ seen('an upload that one of two tabs continues is complete in both', async () =>
   await one.getByLabel('Choose the file again').setInputFiles(path)
   await one.getByRole('link', { name: 'resumed.mp3' }).waitFor()
   await other.locator('.upload').waitFor({ state: 'detached' })
-  // A page stores its uploads when it is left.
+  // A page stores its uploads when a person leaves or reloads it. It must not store an upload that the other page has
+  // resumed.
   await other.reload()
   await other.getByRole('link', { name: 'resumed.mp3' }).waitFor()
   expect(await other.locator('.upload').count()).toBe(0)

@@ -70,7 +70,7 @@ async function openStuck(cluster: string, claims?: Partial<Claims>) {
   return { ...parts, job }
 }
 
-/** Waits until a broken connection is open again. Earlier requests get no answer. */
+/** Waits until a broken connection is open again. A request that is sent before then gets no answer. */
 const untilOpen = (wire: NatsConnection) =>
   until(() =>
     wire.flush().then(
@@ -290,7 +290,7 @@ natsTest(
 )
 
 natsTest('a waiting job whose queues cannot be created goes to an own engine that can do it', async () => {
-  // Without a claim, the server has no right to the job, for example because the job has ended.
+  // If `claim` is null, the server cannot take the job back, for example because the job has ended.
   let claim: number | null = null
   const { fleet, job, queued } = await openStuck('taken', { takeBack: () => claim })
   const taken: string[] = []

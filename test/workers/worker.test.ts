@@ -110,7 +110,9 @@ test('a job that comes after its connection broke is given back, so that another
   expect(published).toEqual(['-NAK {"delay":0}'])
 })
 
-/** Starts a worker that has claimed a job with the number 2, and asks for the input of the job. */
+/**
+ * Starts a worker that has claimed a job and now asks for the input of the job. Its claim has the number (`fence`) 2.
+ */
 async function startWithJob() {
   const parts = start()
   const { next } = parts

@@ -140,7 +140,10 @@ export const hostChecks: Record<string, Check> = {
   },
 }
 
-/** The outcome without a data folder. A service may be installed whose settings this user may not read. */
+/**
+ * The outcome without a data folder. A service may be installed, but this user may not be allowed to read its settings,
+ * which name its data folder.
+ */
 function noFolder(): Outcome {
   const why = unreadable()
   if (why === '') return none
@@ -151,7 +154,10 @@ function silent(url: string): string {
   return `a program at ${url} accepts connections and does not answer`
 }
 
-/** Returns the path of a test file. It is the path of a draft: a killed check may leave the file in the data folder. */
+/**
+ * Returns the path of a test file. It is the path of a draft, because a killed check may leave the file in the data
+ * folder. The server removes old drafts.
+ */
 export function probePath(dataDir: string): string {
   return draftPath(join(dataDir, 'doctor'))
 }

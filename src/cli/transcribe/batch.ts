@@ -207,8 +207,8 @@ export class Batch {
   }
 
   /**
-   * Returns true if the error of a transcription may mean that the engine process has exited. A source itself causes a
-   * JobFailure, or another error if its file vanished.
+   * Returns true if the error of a transcription may mean that the engine process has exited. Returns false for the
+   * errors that the source itself causes: a JobFailure, or any error if its file no longer exists.
    */
   #isEngineFault({ kind, place }: Source, error: unknown): boolean {
     const vanished = kind === 'file' && !existsSync(place)

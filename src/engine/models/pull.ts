@@ -120,8 +120,8 @@ function removeOthers(draft: string, files: readonly HubFile[]): void {
 }
 
 /**
- * Makes the installed file `from` the whole download of the file at `path`, if `from` matches the hub. `fetchFile` then
- * only checks its hash. Does nothing if a download of this file has begun.
+ * Uses the installed file `from` in place of a download to `path`, if `from` matches the hub. `fetchFile` then only
+ * checks the hash of this file. Does nothing if a download of this file has begun.
  */
 async function reuse(from: string, path: string, file: HubFile): Promise<void> {
   const part = partOf(path)

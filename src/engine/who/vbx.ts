@@ -153,8 +153,8 @@ function sumsOf(
 
 /**
  * Replaces the scores by their softmax, and returns the logarithm of the sum of their exponentials. A share below e^-60
- * times the highest share becomes 0. Most shares are so small. Without this rule, their exponentials would take a third
- * of the time of the clustering.
+ * times the highest share becomes 0. This saves a third of the time of the clustering, because most shares are that
+ * small and need no exponential.
  */
 function softmax(scores: Float64Array): number {
   // A loop is faster than `Math.max` with hundreds of arguments.

@@ -31,7 +31,10 @@ export const details = signal<AccountDetails | null>(null)
 /** The names under which the browser stores texts about the recordings of a person. */
 export const personalNames = ['options.prompt', 'options.vocabulary'] as const
 
-/** Sends the id of the account that has signed in to the other pages of this browser, which share its session. */
+/**
+ * Tells the other pages of this browser which account has signed in: sends them the id of the account. All these pages
+ * share one session.
+ */
 const otherPages = new BroadcastChannel('steno.session')
 otherPages.onmessage = ({ data: accountId }: MessageEvent<string>) => {
   if (session.value && session.value.account_id !== accountId) leave()
@@ -63,8 +66,8 @@ export async function signIn(credentials: Credentials): Promise<void> {
 }
 
 /**
- * Ends the session of this browser or, with `everywhere`, all sessions of the account. If the session has already
- * ended, only the second one needs a new sign-in.
+ * Ends the session of this browser or, with `everywhere`, all sessions of the account. If the session of this browser
+ * has already ended, only a call with `everywhere` asks for a new sign-in.
  */
 export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
   try {

@@ -52,7 +52,10 @@ type SendOptions = {
   offset: number
   signal: AbortSignal
   onProgress: (sent: number) => void
-  /** Called with the number of successive times that the server has refused a part. It is 0 after a stored part. */
+  /**
+   * Called with the number of successive times that the server has refused a part. The number is 0 after a stored part,
+   * and while the server cannot be reached.
+   */
   onRefused: (times: number) => void
 }
 
