@@ -56,7 +56,7 @@ export const accountLimits = {
   grantsMax: 50,
   /** Time without use after which an OAuth client is removed, if it has no grant. */
   clientKeptMs: 60 * day,
-  /** Age at which an OAuth client is removed to which no account has ever given access. Anyone can register clients. */
+  /** Age at which an OAuth client is removed if no account has ever given it access. Anyone can register clients. */
   clientUnusedMs: 7 * day,
   clientNameLengthMax: 100,
   redirectUrisMax: 10,
