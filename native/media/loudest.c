@@ -153,8 +153,8 @@ static int compare(AVFormatContext *format, int chosen)
     return best;
 }
 
-// Returns true if the container is one in which cameras and recorders write a track for each microphone, and if it has
-// tracks beside the chosen one.
+// Returns true if cameras and recorders write a track for each microphone into this kind of container, and if the file
+// has tracks beside the chosen one.
 static bool has_microphones(const AVFormatContext *format, int chosen)
 {
     int count = 0;

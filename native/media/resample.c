@@ -62,9 +62,9 @@ static void make_room(Resampler *resampler, int samples)
 }
 
 // Sets a channel layout on a frame that has none, for example a frame of a plain WAV file. FFmpeg cannot convert a
-// frame without a layout. Two channels become a stereo pair even if their layout says something else, because FFmpeg
-// would refuse some layouts of two channels, and would drop the second channel of others. Returns the kind of layout
-// that the frame had.
+// frame without a layout. Two channels become a stereo pair, also if their layout says something else. FFmpeg would
+// refuse some layouts of two channels, and would drop the second channel of others. Returns the kind of layout that the
+// frame had.
 static enum AVChannelOrder lay_out(AVFrame *frame)
 {
     AVChannelLayout *layout = &frame->ch_layout;

@@ -107,7 +107,7 @@ static int rank_of(const AVStream *stream)
 }
 
 // Returns the number of a track on a DVD, and 0 in other containers. FFmpeg orders the tracks of a DVD as they occur in
-// the file, and a file from the middle of a film can begin with any of them.
+// the file. A file from the middle of a film can begin with any track.
 static int track_of(const AVFormatContext *format, const AVStream *stream)
 {
     return strcmp(format->iformat->name, "mpeg") == 0 ? stream->id & 7 : 0;

@@ -76,8 +76,8 @@ export function remove(pool: Pool, gpu: Gpu, now: number): Job | null {
 }
 
 /**
- * Returns the number of GPUs that are needed for the average load and for the jobs in the queue, but at least the
- * number of reserved GPUs.
+ * Returns the number of GPUs that the average load and the jobs in the queue need. It is at least the number of
+ * reserved GPUs.
  */
 export function needed(pool: Pool, queuedSeconds: number): number {
   const speed = facts.secondsOfAudioPerSecond

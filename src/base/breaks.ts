@@ -1,5 +1,5 @@
 // Breaks in the reading of a body. A client can send a body in chunks of one byte. Without breaks, a few such bodies
-// block the event loop for 20 s, because chunks that have arrived are read without a return to the event loop.
+// block the event loop for 20 s: chunks that have arrived are read without a return to the event loop.
 
 import { limits } from '../limits.ts'
 import { nextTurn } from './next-turn.ts'

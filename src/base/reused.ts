@@ -1,4 +1,4 @@
-// Limits the share of the time that a slow task takes, however often it is asked for.
+// Limits the share of the time that a slow task takes, also if its result is requested very often.
 
 /**
  * Returns a function that calls `read` and returns its result. Concurrent calls share one call of `read`. If `read` took

@@ -1,5 +1,5 @@
 /**
- * Escapes the control characters in a text that somebody else has chosen, such as a file name. On a terminal, such
+ * Escapes the control characters in a text that another person has chosen, such as a file name. On a terminal, such
  * characters could move the cursor or start another line.
  */
 export function visible(text: string): string {

@@ -76,9 +76,9 @@ function tryAccess(path: string, mode: number): void {
 }
 
 /**
- * Throws if a file or folder in the data folder does not belong to the owner of the data folder, so that the service
- * cannot use it. Without this check, `steno doctor` as root would not notice such a file, because root may use every
- * file. Models may belong to any user.
+ * Throws if a file or folder in the data folder does not belong to the owner of the data folder. The service could not
+ * use it. Without this check, `steno doctor` as root would not notice such a file, because root may use every file.
+ * Models may belong to any user.
  */
 export function requireOneOwner(dataDir: string): void {
   const { uid } = statSync(dataDir)

@@ -60,8 +60,8 @@ export function openNames({
 }
 
 /**
- * A negative cache: it remembers for `unknownNameMs` that a look-up found no address. This includes look-ups that no
- * name server answered. When the cache is full, the oldest name is removed.
+ * A negative cache: it stores for `unknownNameMs` that a look-up found no address. This includes look-ups that no name
+ * server answered. When the cache is full, the oldest name is removed.
  */
 function openUnknown(now: () => number): { add(name: string): void; has(name: string): boolean } {
   const untilMs = new Map<string, number>()

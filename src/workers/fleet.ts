@@ -259,8 +259,8 @@ export class Fleet implements Engine {
    * 3. A pool that can do the job.
    * 4. Any pool. Its worker fails the job with an error that names what is missing, so the job does not wait for ever.
    *
-   * Does nothing if no worker is ready, if no pool can do the job now but a worker may do it later, or if the stream
-   * was never opened.
+   * Does nothing if no worker is ready, or if the stream was never opened. Also does nothing if no pool can do the job
+   * now, but a worker may do it later.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()

@@ -12,7 +12,7 @@ type Word = { word: string; start: number; end: number }
 const rightShareMin = 0.7
 /**
  * The largest allowed error of a word's start, in seconds. The scores of a frame (20 ms) depend on 0.33 s of sound
- * before and after it, so the model may write a letter early or late.
+ * before and after the frame. So the model may write a letter early or late.
  */
 const startSecondsMax = 0.5
 

@@ -77,8 +77,8 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if a query plan step (`detail`) reads all of one of four tables, or all of an index of ended jobs or of
- * jobs with media. For these indexes, SQLite writes `completed_at>?` even if the statement has no lower bound. The
+ * Returns true if a query plan step (`detail`) reads one of four tables as a whole, or a whole index of ended jobs or
+ * of jobs with media. For these indexes, SQLite writes `completed_at>?` even if the statement has no lower bound. The
  * function therefore searches the statement for a lower bound.
  */
 function readsAll(statement: string, detail: string): boolean {

@@ -141,8 +141,8 @@ function watchFaults(context: BrowserContext): string[] {
 
 /**
  * Answers the first `times` requests for `address` in place of the server. Returns a function that lets all later
- * requests through. Playwright's option `times` and its function `unroute` do the same, but when they end the
- * interception, about one in fifty of the other requests that are running never gets an answer.
+ * requests through. Playwright's option `times` and its function `unroute` do the same. But when they end the
+ * interception, about one in fifty of the other running requests never gets an answer.
  */
 export async function answerFirst(
   page: Page,

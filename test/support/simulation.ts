@@ -50,7 +50,7 @@ export async function simulate(seed: number): Promise<string[]> {
 }
 
 type Operation = { resolve: () => void; reject: (reason: unknown) => void }
-/** The parts of the service that each start creates anew. */
+/** The parts of the service that are created again at each start. */
 type Life = { db: Db; runner: Runner; webhooks: WebhookSender }
 /**
  * The database content that survives a simulated power cut: the database file with which the simulation started, and

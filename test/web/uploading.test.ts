@@ -311,7 +311,7 @@ seen(
     await page.getByText('Names and words').click()
     await page.getByLabel('What it is about').fill('A private matter.')
     await page.route('**/v1/upload/resumable/*', route => route.abort())
-    // Only an upload that exists on the server can go on after a reload of the page.
+    // Only an upload that exists on the server can continue after a reload of the page.
     const sending = page.waitForRequest(request => request.method() === 'PATCH')
     await page.getByLabel('Choose recordings').setInputFiles(file('private.mp3', speech(5)))
     await sending

@@ -1,5 +1,5 @@
 // Tests messages that a worker does not understand. An attacker with the credentials of another worker can make
-// JetStream send them, because JetStream does not check rights for the reply subject of a request.
+// JetStream send such messages: JetStream does not check the rights for the reply subject of a request.
 
 import { expect } from 'bun:test'
 import { poolOf } from '../../src/workers/pools.ts'

@@ -119,9 +119,9 @@ function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
 }
 
 /**
- * Limits the start of the first word and the end of the last word of a segment to the times of the segment, with a
- * tolerance of `timeError`. Otherwise these two words could include too much silence. A word that lies wholly outside
- * these times stays unchanged.
+ * Limits the first word of a segment to the start of the segment, and the last word to its end, with a tolerance of
+ * `timeError`. Otherwise these two words could include too much silence. A word that lies wholly outside these times
+ * stays unchanged.
  */
 function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]

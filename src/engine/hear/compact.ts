@@ -22,8 +22,8 @@ import { openVoiceNetwork, type VoiceNetwork } from './voice-network.ts'
 
 /**
  * The maximum width of a network whose decoder runs on one thread. In a small network, threads mostly wait for each
- * other. With two threads, a decoding step of Whisper base with 8 windows takes 10 ms instead of 11 ms, and 17 ms of
- * CPU time instead of 12 ms.
+ * other. For a decoding step of Whisper base with 8 windows, two threads need 10 ms instead of 11 ms, but 17 ms of CPU
+ * time instead of 12 ms.
  */
 const singleThreadedMax = 768
 

@@ -19,7 +19,7 @@ export function splitCharacters(ids: readonly number[], decode: (ids: readonly n
 
 type Piece = { text: string; ids: number[] }
 
-/** Returns true if a Latin word or a number goes on from `before` to `text`, as from `i` to `Phone`. */
+/** Returns true if `text` continues a Latin word or a number at the end of `before`, as `Phone` continues `i`. */
 export function continuesLatin(before: string, text: string): boolean {
   return /[\p{sc=Latin}\p{Nd}]$/u.test(before) && /^[\p{sc=Latin}\p{Nd}]/u.test(text)
 }

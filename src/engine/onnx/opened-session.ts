@@ -61,8 +61,8 @@ export class Session {
 
   /**
    * Returns a function that runs the model twice at the same time, each time on one thread. This takes less CPU time
-   * than two runs in turn, because no thread waits for another. Returns null if the runtime does not have exactly two
-   * threads, or if the system is not Linux.
+   * than two runs, one after the other, because no thread waits for another. Returns null if the runtime does not have
+   * exactly two threads, or if the system is not Linux.
    */
   runTwo<const Outputs extends readonly string[]>(
     inputNames: readonly string[],

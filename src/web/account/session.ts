@@ -53,8 +53,8 @@ export async function loadSession(): Promise<void> {
 }
 
 /**
- * Signs in. If this page or another page of this browser showed another account before, that page loads the start page,
- * so that no data of that account remain.
+ * Signs in. Pages of this browser that showed another account before, also this page, load the start page. No data of
+ * that account then remain on the screen.
  */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value
