@@ -7,7 +7,7 @@
 
 enum { CHUNK_HEAD_BYTES = 8, LIST_HEAD_BYTES = 12, ENTRY_BYTES = 16 };
 enum { CHUNKS_MAX = 1000, STREAMS_MAX = 16 };
-// FFmpeg reads a shorter index itself: it takes up to 2 MB.
+// An index with at most this many entries is not hidden: FFmpeg needs only up to 2 MB for it.
 enum { SHORT_ENTRIES_MAX = 65536 };
 
 // A chunk of a RIFF file. `at` is its beginning, `from` and `to` are the bounds of its content.

@@ -12,8 +12,8 @@ uint64_t number(const uint8_t *bytes, int length)
     return value;
 }
 
-// Returns `length` bytes of the file at the offset `at`, at most 4096. They are valid until the next call.
-// Returns null if the file ends before.
+// Returns `length` bytes of the file at the offset `at`, at most 4096. The bytes are valid until the next call. Returns
+// null if the file ends earlier.
 const uint8_t *peek(int64_t at, int length)
 {
     static uint8_t block[4096];

@@ -57,8 +57,9 @@ typedef struct Table {
     int64_t from, count;
     int width;
 } Table;
-// Samples that are read as one packet, because the tables list each sample of uncompressed sound: up to `samples_max`
-// samples, in frames of `frame_samples` samples and `frame_bytes` bytes. If `samples_max` is 0, the tables list packets.
+// The tables of uncompressed sound list every single sample. Up to `samples_max` samples are read together, as one
+// packet. A frame of the codec has `frame_samples` samples and `frame_bytes` bytes. If `samples_max` is 0, the tables
+// list packets.
 typedef struct Group {
     int64_t samples_max, frame_samples, frame_bytes;
 } Group;
@@ -91,7 +92,8 @@ typedef struct Cursor {
     Reader times, runs, sizes, chunks;
     int64_t packet_bytes, packets_left;
     Group group;
-    // The number of further packets in this chunk, and of further packets with this length.
+    // `chunk_left` is the number of further packets in this chunk. `length_left` is the number of further packets with
+    // the length `length`.
     int64_t chunk_left, length_left, length;
     // A run is a series of chunks with the same number of packets. `run` and `next_run` are the numbers of the chunks
     // with which this run and the next one begin, counted from 1.
@@ -129,14 +131,14 @@ typedef struct Fragments {
     int64_t fragment_from, fragment_to, part_to;
     // The offset of the next packet, and the end of the data of this fragment so far.
     int64_t data_at, data_to;
-    // The values of the part. `base` is the offset from which its data is counted; `time` is the start of its next
-    // packet, or -1.
+    // The values of the part of one track (`traf`). `base` is the offset from which the data of the part is counted.
+    // `time` is the start of the next packet of the part, or -1.
     FragmentTrack *track;
     int64_t base, description, length, size, time;
     bool has_runs;
     // The run (`trun`), which is a table of packets. `before` is the start of the packet before the run.
     int64_t run_flags, run_at, run_left, before;
-    // The packet that was read last. `is_overlap` is true if it does not begin after the last packet before its run.
+    // The packet that was read last. `is_overlap` is true if the start of this packet is not after `before`.
     Packet packet;
     bool is_overlap;
     // True if the whole file was read, and every box was regular.
@@ -152,10 +154,10 @@ typedef struct Audio {
     Tables tables;
     bool is_fragmented;
     bool has_list;
-    // The difference between the time that a player shows and the time in the tables.
+    // The number of ticks to add to a time in the tables or fragments. The sum is the time that a player shows.
     int64_t shift;
-    // The packets that end at or before `from` are decoded, but their sound is dropped. The last packet of the tables
-    // is the first one that ends at or after `end`.
+    // The packets that end at or before `from` are decoded, but their sound is dropped. The tables are read up to the
+    // first packet that ends at or after `end`.
     int64_t from, end;
     int64_t duration;
 } Audio;

@@ -1,5 +1,5 @@
-// Reads the packets of a long CAF file from its packet table. The table stays in the file, so a file of any length takes
-// the same memory. FFmpeg keeps 24 bytes for each packet. FFmpeg opens the file as if its table were short.
+// Reads the packets of a long CAF file from its packet table. The table stays in the file, so a file of any length
+// takes the same memory. FFmpeg would keep 24 bytes for each packet, so it gets only the beginning of the table.
 
 #include "boxes.h"
 #include "media.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum { FILE_HEAD_BYTES = 8, CHUNK_HEAD_BYTES = 12, CHUNKS_MAX = 1000, TABLE_HEAD_BYTES = 24 };
-// The table of FFmpeg has this many packets: more than FFmpeg reads to find the codec.
+// The number of packets in the table that FFmpeg gets: more than FFmpeg reads to find the codec.
 enum { PACKETS_SHOWN = 8192 };
-// FFmpeg reads a shorter table itself: it takes up to 2 MB.
+// A table with at most this many packets is left to FFmpeg, which needs only up to 2 MB for it.
 enum { SHORT_PACKETS_MAX = 65536 };
 // A number of the table has up to four bytes, each with seven bits.
 enum { NUMBER_BYTES_MAX = 4 };
@@ -18,7 +18,7 @@ enum { NUMBER_BYTES_MAX = 4 };
 static struct {
     // The size of a packet in bytes and its length in samples. A value is 0 if the table has it for each packet.
     int64_t packet_bytes, packet_samples;
-    // The number of samples to drop at the beginning and at the end.
+    // `priming` and `remainder` are the numbers of samples to drop at the beginning and at the end.
     uint32_t priming, remainder;
     // The bounds of the table, and of the sound data.
     int64_t table_from, table_to, data_from, data_to;
@@ -95,7 +95,7 @@ static bool is_regular(void)
         file.offset += size;
         file.start += length;
     }
-    // The last packet has sound before its padding, and the file has sound after its priming.
+    // Without the samples to drop, the last packet and the whole file must still have sound.
     return file.offset == file.data_to && length > file.remainder && file.start > file.remainder;
 }
 

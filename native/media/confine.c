@@ -55,12 +55,13 @@ static void die_with_parent(pid_t parent)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         fail("the signal of the parent cannot be set");
-    // The parent may have ended before the call. This process then has another parent.
+    // If the parent ended before this call, the kernel sends no signal. This process then has another parent.
     if (getppid() != parent)
         _exit(1);
 }
 
-// Takes all capabilities from this process. A process without capabilities gains none by this call.
+// Takes all capabilities from this process. Landlock and seccomp require PR_SET_NO_NEW_PRIVS of a process without
+// capabilities.
 static void drop_privileges(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -82,7 +83,7 @@ static void deny_files(void)
     if (version <= 0)
         return;
     rules.files = known_files[version < 5 ? version : 5];
-    // A kernel refuses a structure that is larger than its version defines.
+    // A kernel refuses `rules` with more fields than its version of Landlock has.
     const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
     const int set = (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0);
     if (set < 0)

@@ -1,6 +1,6 @@
-// Finds MP4 files whose edit lists only shift or trim a track. These files do not need the full edit
-// list. To apply a full edit list, FFmpeg builds the index of every track a second time, which takes 60 MB for ten
-// hours of audio.
+// Finds MP4 files whose edit lists only shift or trim a track. For these files, FFmpeg need not apply the edit lists in
+// full. To apply them in full, FFmpeg builds the index of every track a second time, which takes 60 MB for ten hours of
+// audio.
 
 #include "boxes.h"
 #include "media.h"

@@ -24,7 +24,7 @@ static size_t length;
 
 static void add(const char *name, long answer)
 {
-    // A call was refused if it returned -1. mmap returns an address and pread returns a count if they are not refused.
+    // A refused call returns -1. All other results mean success: mmap returns an address, and pread returns a count.
     length += (size_t)snprintf(report + length, sizeof report - length, "%s\"%s\":\"%s\"", length > 1 ? "," : "", name,
                                answer == -1 ? "refused" : "done");
 }
@@ -127,7 +127,7 @@ static void try_network(void)
     TRY("unix socket", SYS_socket, AF_UNIX, SOCK_STREAM, 0);
     TRY("netlink socket", SYS_socket, AF_NETLINK, SOCK_RAW, 0);
     TRY("socketpair", SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, room);
-    // The socket was opened before the process was confined.
+    // The descriptors 3 and 4 are sockets that were opened before the process was confined. Now they must be unusable.
     TRY("connect", SYS_connect, 3, &server, sizeof server);
     TRY("sendto", SYS_sendto, 4, "x", 1, 0, &server, sizeof server);
     TRY("shmget", SYS_shmget, 0x5354, 4096, 01600);

@@ -1,6 +1,6 @@
 // Reads the packets of a fragmented MP4 file, as recorders and streaming programs write it. Each fragment is a box
 // `moof`, which lists some packets of each track, and a box `mdat` with their bytes. The lists stay in the file, so a
-// file of any length takes the same memory. FFmpeg keeps 40 bytes for each packet.
+// file of any length takes the same memory. FFmpeg would keep 40 bytes of memory for each packet.
 //
 // Only regular files are read here. For example, the data of a fragment must lie between this fragment and the next
 // one. FFmpeg reads all other files, and every encrypted file.
@@ -10,14 +10,15 @@
 
 // The flags of `tfhd`.
 enum { HAS_BASE = 0x1, HAS_DESCRIPTION = 0x2, HAS_LENGTH = 0x8, HAS_SIZE = 0x10, BASE_IS_FRAGMENT = 0x20000 };
-// The flags of `trun`. The last four are fields of each packet.
+// The flags of `trun`. The flags EACH_… mean that the run has one such value for each packet.
 enum { HAS_OFFSET = 0x1, HAS_FIRST_FLAGS = 0x4, EACH_LENGTH = 0x100, EACH_SIZE = 0x200, EACH_FLAGS = 0x400 };
 enum { EACH_SHIFT = 0x800 };
-// Larger numbers are damage. A file of ten hours has 300,000 boxes if each fragment lasts one second.
+// The maximum numbers of boxes in a file, and of packets in a track. A file with more is not regular. A file of ten
+// hours has 300,000 boxes if each fragment lasts one second.
 enum { FRAGMENT_BOXES_MAX = 10000000, FRAGMENT_PACKETS_MAX = 30000000 };
 static const int64_t offset_max = INT64_MAX / 4;
 
-// Reads a number at `*at`, and moves `*at` to its end. Returns 0 if the file ends before.
+// Reads a number at `*at`, and moves `*at` to its end. Returns 0 if the file ends earlier.
 static int64_t take(int64_t *at, int length)
 {
     const uint8_t *bytes = peek(*at, length);
@@ -109,7 +110,8 @@ static bool read_file_box(Fragments *fragments)
     }
     if (!next_box(&fragments->walk, &fragments->at, fragments->file_bytes, &box))
         return false;
-    // The last data may be cut off. With an index, FFmpeg reads such a file in another way.
+    // The data at the end of the file may be cut off. If the file has an index (`sidx`), FFmpeg treats the cut in
+    // another way. Such a file is not regular.
     if (fragments->at > fragments->file_bytes && (!has_type(&box, "mdat") || fragments->has_index))
         return false;
     if (has_type(&box, "mdat")) {
@@ -158,7 +160,7 @@ static bool begin_part(Fragments *fragments, Box box)
     FragmentTrack *track = find_track(fragments, take(&at, 4));
     if (!track || fragments->track || track->fragment == fragments->fragment_from)
         return false;
-    // Without a base, the data follows the data of the part before.
+    // Without a base, the data of this part follows the data of the previous part.
     int64_t base = flags & BASE_IS_FRAGMENT ? fragments->fragment_from : fragments->data_at;
     if (flags & HAS_BASE)
         base = take(&at, 8);
@@ -173,7 +175,7 @@ static bool begin_part(Fragments *fragments, Box box)
     return at <= box.to && base >= 0 && base <= offset_max && fragments->description == 1;
 }
 
-// Reads the time at which the part begins. Only the runs after it use this time.
+// Reads the time at which the part begins. Only the runs after this box use the time.
 static bool read_time(Fragments *fragments, Box box)
 {
     int64_t at = box.from;

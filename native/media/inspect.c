@@ -57,9 +57,9 @@ static bool decode_head(Meter *meter, Source *source)
     return more;
 }
 
-// Returns true if the next packet begins long before the end of this one, so that the file gives this packet a wrong
-// length. If the next packet begins even before this one, the clock was set back: the length is then wrong if it
-// exceeds `overlap_max`.
+// Returns true if the file gives this packet a wrong length. The length is wrong if the packet ends more than
+// `overlap_max` after the start of the next packet. If the next packet starts before this one, the clock was set back.
+// Then the length is wrong if it exceeds `overlap_max`.
 static bool is_too_long(const Source *source, const AVPacket *packet, const AVPacket *next)
 {
     const Span span = source_packet_span(source, packet);
@@ -69,8 +69,8 @@ static bool is_too_long(const Source *source, const AVPacket *packet, const AVPa
 }
 
 // Counts each packet that leaves the ring buffer. Returns false at the end of the file or if the audio is too long, and
-// true at a packet that must not be counted. The packets from the number `from` up to `to`, which is excluded, are then
-// in the ring buffer.
+// true at a packet that must not be counted. After the call, the ring buffer has the packets with the numbers `from` to
+// `to` - 1.
 static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *to)
 {
     for (; meter->timeline.position <= (double)meter->order->samples_max; *to += 1) {

@@ -30,7 +30,8 @@ static double seconds_of(const AVStream *stream)
     return stream->duration == AV_NOPTS_VALUE ? 0 : (double)stream->duration * av_q2d(stream->time_base);
 }
 
-// Returns true if two tracks belong to the same recording: mono tracks of one kind, one language and one length.
+// Returns true if two tracks are beside each other. This means: they are mono tracks of one kind, one language and one
+// length, so they belong to the same recording.
 static bool are_beside(const AVStream *one, const AVStream *other)
 {
     const AVCodecParameters *first = one->codecpar, *second = other->codecpar;
