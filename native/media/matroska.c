@@ -14,13 +14,14 @@ enum { ID_ENCODINGS = 0x6D80, ID_ENCODING = 0x6240, ID_ENCODING_TYPE = 0x5033 };
 enum { ID_COMPRESSION = 0x5034, ID_COMPRESSION_KIND = 0x4254 };
 enum { NUMBER_BYTES_MAX = 8 };
 // The maximum number of elements that are read. FFmpeg opens at most 1,000 tracks, and 40 elements are enough for a
-// track. For the slowest file, this takes 0.2 s of CPU time, and FFmpeg then takes ten times as long.
+// track. To read so many elements takes at most 0.2 s of CPU time. FFmpeg needs ten times as long for such a file.
 enum { ELEMENTS_MAX = 100000 };
 // FFmpeg reads smaller attachments itself, for example a cover.
 enum { SMALL_BYTES_MAX = 1024 * 1024 };
-// The kinds of compression that FFmpeg can undo. The default kind is zlib, with the number 0.
+// The kinds of compression that FFmpeg can undo here. The default kind, zlib with the number 0, is not one of them:
+// this FFmpeg is built without zlib.
 enum { COMPRESSION_LZO = 2, COMPRESSION_OF_HEADERS = 3 };
-// The letters "A_NO". No codec of sound has a name that begins with them.
+// The letters "A_NO". No codec of sound has a name that begins with these letters, so FFmpeg finds no decoder.
 enum { NO_CODEC = 0x415F4E4F };
 
 // The content of an element is at the offsets from `from` to `to`; `at` is the offset of its identifier.
@@ -29,7 +30,8 @@ typedef struct Element {
 } Element;
 // The number of elements that may still be read. It is limited, because a hostile file may contain any number.
 static int elements_left;
-// Parts of the segment are counted from `segment_from`. `cluster_at` is the offset of the first cluster.
+// The offsets of the parts of the segment are counted from `segment_from`. `cluster_at` is the offset of the first
+// cluster.
 static int64_t file_bytes, segment_from, cluster_at;
 // The reason why a track of sound is hidden, or null.
 static const char *hidden_for;
@@ -112,7 +114,7 @@ static const char *encoding_of(Element track)
             const bool has_kind = find_element(encoding, ID_COMPRESSION, &compression);
             const uint64_t kind = has_kind ? number_in(compression, ID_COMPRESSION_KIND) : 0;
             count += 1;
-            // FFmpeg undoes a single encoding.
+            // FFmpeg undoes at most one encoding of a track.
             if (count > 1 || (kind != COMPRESSION_LZO && kind != COMPRESSION_OF_HEADERS))
                 reason = "compressed";
         }
@@ -137,7 +139,8 @@ static void hide_encoded_tracks(Element tracks)
     }
 }
 
-// Hides a part of the segment if it has large attachments. If the part has the tracks, hides the encoded ones.
+// Hides a part of the segment that has large attachments. In the part that describes the tracks, hides the encoded
+// tracks.
 static void hide_in_part(Element part)
 {
     if (part.id == ID_ATTACHMENTS && part.to - part.from > SMALL_BYTES_MAX)
@@ -147,8 +150,8 @@ static void hide_in_part(Element part)
 }
 
 // Hides the parts that a list names and that are behind the first cluster. A program that edits a file adds a part
-// behind the clusters if it does not fit before them. The list itself can be there too: then the first list names only
-// that list.
+// behind the clusters if the part does not fit before them. Such a program can also add a new list there. The list
+// before the clusters (`is_first`) then names only the new list.
 static void hide_listed_parts(Element list, bool is_first)
 {
     Element entry, part;
@@ -166,9 +169,9 @@ static void hide_listed_parts(Element list, bool is_first)
     }
 }
 
-// Hides large attachments and encoded tracks. They precede the first cluster, which contains the first packets, or a
-// list before this cluster names them. The Matroska file begins at the offset `from`. Returns the reason why a track of
-// sound is hidden, or null.
+// Hides large attachments and encoded tracks. Their parts precede the first cluster, which contains the first packets,
+// or a list before this cluster names these parts. The Matroska file begins at the offset `from`. Returns the reason
+// why a track of sound is hidden, or null.
 const char *matroska_hide_parts(int64_t from)
 {
     int64_t at = from;

@@ -81,7 +81,7 @@ const char *matroska_hide_parts(int64_t from);
 // pauses.c: frames of AMR that FFmpeg cannot decode.
 bool fill_pause(const AVCodecContext *decoder, const AVPacket *packet, AVFrame *frame);
 
-// wav.c: WAV files that FFmpeg does not read as they are meant.
+// wav.c: WAV files that FFmpeg reads wrongly.
 void wav_hide_missing_size(int64_t from);
 void wav_correct_codec(AVFormatContext *format);
 

@@ -10,8 +10,8 @@ static const char zeroed[] = " mov matroska avi asf flv nut mxf ";
 // pictures.
 static const char shifted[] = " mov flv ";
 static const double shift_seconds_max = 1;
-// The maximum start of a stream, in seconds, that means silence before the stream. A later start is the clock of a
-// recorder, as in a section that was cut out of a live stream.
+// The maximum start of a stream, in seconds, that means silence before the stream. A later start is a time of the
+// recorder's clock, as in a section that was cut out of a live stream.
 static const double late_start_seconds_max = 60;
 
 static bool has_pictures(const AVFormatContext *format)

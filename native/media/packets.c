@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// FFmpeg groups up to 1024 samples of uncompressed sound. Frames with at least 160 samples are packets of their own.
+// FFmpeg puts up to 1024 samples of uncompressed sound into one packet. A frame with at least 160 samples is a packet
+// of its own.
 enum { SAMPLES_GROUPED = 1024, LONG_FRAME = 160 };
 
 static struct {
@@ -46,7 +47,7 @@ static bool next_packet(void)
     return false;
 }
 
-// Sets the padding at the end of the sound, as iTunes notes it. FFmpeg drops this padding.
+// Sets the padding at the end of the sound, which iTunes writes into the metadata. FFmpeg drops this padding.
 static void set_padding(const AVFormatContext *format, AVStream *stream)
 {
     FFStream *trims = ffstream(stream);
@@ -83,7 +84,7 @@ static void set_skip(AVStream *stream)
     ffstream(stream)->skip_samples = has_skip ? stream->codecpar->initial_padding : 0;
 }
 
-// MP3 packets of different lengths can contain parts of frames. FFmpeg then finds the frames in them.
+// Makes FFmpeg find the frames in MP3 packets of different lengths, because such packets can contain parts of frames.
 static void set_parsing(AVStream *stream)
 {
     const MOVStreamContext *context = stream->priv_data;
@@ -93,7 +94,8 @@ static void set_parsing(AVStream *stream)
         ffstream(stream)->need_parsing = AVSTREAM_PARSE_FULL;
 }
 
-// Sets how FFmpeg groups samples of uncompressed sound. Returns false if a chunk has a part of a frame.
+// Sets how many samples of uncompressed sound are one packet, as in FFmpeg. Returns false if a chunk has an incomplete
+// frame.
 static bool set_group(const AVStream *stream)
 {
     const MOVStreamContext *context = stream->priv_data;
@@ -109,7 +111,8 @@ static bool set_group(const AVStream *stream)
     return tables->group.frame_bytes > 0 && has_whole_frames(tables);
 }
 
-// If an edit begins inside a packet of Vorbis, FFmpeg drops the whole packet, and the sound begins with the next packet.
+// Moves the start of the sound to the next packet if an edit begins inside a packet of Vorbis. FFmpeg drops such a
+// packet completely.
 static void set_first(const AVStream *stream)
 {
     Audio *audio = &state.audio;
@@ -122,7 +125,7 @@ static void set_first(const AVStream *stream)
     audio->from = state.cursor.packet.start;
 }
 
-// Returns true for DV sound. FFmpeg changes the packets of this codec.
+// Returns true for DV sound. FFmpeg changes the packets of this codec, so FFmpeg must read them itself.
 static bool is_dv(const AVCodecParameters *codec)
 {
     return codec->codec_tag == MKTAG('d', 'v', 'c', 'a') || codec->codec_tag == MKTAG('v', 'd', 'v', 'a');

@@ -1,5 +1,5 @@
 // The pauses of AMR: frames in which a phone sends the noise of a silent room, or nothing. FFmpeg cannot decode them,
-// and a plain AMR file has no timestamps that show their length.
+// and a plain AMR file has no timestamps that show their length. So silence replaces them here.
 
 #include "media.h"
 #include <libavutil/samplefmt.h>

@@ -1,4 +1,5 @@
-// Reads packets in place of one of FFmpeg's containers. FFmpeg still finds the frames in these packets, and trims them.
+// Replaces the function with which FFmpeg reads the packets of a container. FFmpeg still finds the frames in the
+// packets, and trims their sound.
 
 #include "reader.h"
 #include "media.h"
@@ -34,8 +35,9 @@ static int read_bytes(int64_t at, uint8_t *bytes, int length)
     return count;
 }
 
-// Fills a packet with `size` bytes of the file from the offset `at`. Returns AVERROR_EOF if the file ends before, and
-// AVERROR_INVALIDDATA for an impossible offset.
+// Fills a packet with `size` bytes of the file from the offset `at`. If the file ends inside the packet, the packet is
+// shortened and marked as damaged. Returns AVERROR_EOF if the file has no byte at `at`, and AVERROR_INVALIDDATA for an
+// impossible offset.
 int reader_fill(AVPacket *packet, int64_t at, int size)
 {
     if (at > OFFSET_MAX)

@@ -1,4 +1,4 @@
-// Packets that this program reads in place of one of FFmpeg's containers (reader.c).
+// The function with which this program reads the packets of a container, in place of the function of FFmpeg (reader.c).
 
 #ifndef STENO_READER_H
 #define STENO_READER_H

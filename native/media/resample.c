@@ -80,9 +80,10 @@ static enum AVChannelOrder lay_out(AVFrame *frame)
     return order;
 }
 
-// Returns true if FFmpeg has gains for this layout with which the mix loses no voice. FFmpeg has no gains for layouts
-// without front speakers, or with only one speaker of a pair. Its gain for the channel of low frequencies is 0. This is
-// right for surround sound, but a recorder may label a microphone with this channel.
+// Returns true if FFmpeg has gains for this layout, and if no voice is lost in the mix with these gains. FFmpeg has no
+// gains for layouts without front speakers, or with only one speaker of a pair. The gain of FFmpeg for the channel of
+// low frequencies is 0. This is right for surround sound, but a recorder may give a microphone the label of this
+// channel.
 static bool has_gains(const AVChannelLayout *layout)
 {
     static double gains[CHANNELS_MAX][CHANNELS_MAX];
@@ -96,8 +97,9 @@ static bool has_gains(const AVChannelLayout *layout)
     return has_all || layout->nb_channels >= SURROUND_CHANNELS_MIN;
 }
 
-// Sets the gain of each channel in the mix. Channels with unknown positions get equal gains. Of ambisonic sound only
-// the first channel is used, because it is omnidirectional. A frame that lacks the chosen channel becomes silence.
+// Sets the gain of each channel in the mix. Channels with unknown positions get equal gains. Only the first channel of
+// ambisonic sound is used, because this channel is omnidirectional. A frame that lacks the chosen channel becomes
+// silence.
 static int set_gains(const Resampler *resampler, struct SwrContext *context, const AVFrame *frame,
                      enum AVChannelOrder order)
 {

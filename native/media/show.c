@@ -1,6 +1,7 @@
-// Shows FFmpeg only the beginning of each track of a long MP4 file. The index of FFmpeg takes 40 bytes of memory for each
-// packet. So FFmpeg opens the file as if each track ended after a few thousand packets: it finds the codec and the start
-// of the track. packets.c reads the packets. Only files with regular tables are read in this way.
+// Shows FFmpeg only the beginning of each track of a long MP4 file. The index of FFmpeg takes 40 bytes of memory for
+// each packet. So FFmpeg opens the file as if each track ended after a few thousand packets. These are enough to find
+// the codec and the start of the track. Later, packets.c reads all packets. Only files with regular tables are read in
+// this way.
 
 #include "boxes.h"
 #include "media.h"
@@ -8,12 +9,13 @@
 
 // FFmpeg gets the chunks that contain this many packets of each track: more than it reads to find the codec.
 enum { PACKETS_SHOWN = 8192 };
-// Ten hours of Opus with the shortest packets, 2.5 ms.
+// The maximum number of packets of a track that are checked: ten hours of Opus with the shortest packets (2.5 ms).
 enum { AUDIO_PACKETS_MAX = 14400000 };
-// The samples of uncompressed sound that are checked together: a multiple of the samples in a frame of each codec.
+// The number of samples of uncompressed sound that are checked together. For each codec, this is a multiple of the
+// number of samples in a frame.
 enum { SAMPLES_CHECKED = 960 };
-// A file with more packets, or with a larger description, is long. FFmpeg reads shorter files itself: their index takes
-// up to 5 MB there.
+// A file with more packets, or with a larger description, is long. A shorter file is left to FFmpeg, which needs up to
+// 5 MB for the index of this file.
 enum { SHORT_PACKETS_MAX = 65536, SHORT_MOVIE_BYTES_MAX = 1024 * 1024 };
 static const int64_t ticks_max = INT64_MAX / 4;
 
@@ -112,8 +114,9 @@ static int64_t count_offsets(Table table, int64_t packets)
     return needed;
 }
 
-// Ends the tables for FFmpeg at this packet, which must be the last one of its chunk. The first chunk of a run may also
-// be cut, because the table has the number of its packets.
+// Ends the tables for FFmpeg after the packet of the cursor. Returns false if this packet is in the middle of a chunk
+// that is not the first one of its run. In the first chunk, the tables can end after any packet: the table of runs then
+// gets the smaller number of packets.
 static bool end_tables(const Tables *tables, int64_t packets)
 {
     const int64_t runs = cursor.runs.next - (cursor.next_run < INT64_MAX);
@@ -128,8 +131,9 @@ static bool end_tables(const Tables *tables, int64_t packets)
     return true;
 }
 
-// Shows FFmpeg the beginning of the tables, and checks them: those of an audio track completely. Returns false if they
-// are not regular. `packets` becomes the number of packets. For an audio track, `length` becomes the sum of their lengths.
+// Shows FFmpeg the beginning of the tables, and checks the tables. The tables of an audio track are checked to their
+// end. Returns false if the tables are not regular. `packets` becomes the number of packets. For an audio track,
+// `length` becomes the sum of their lengths.
 static bool show_track(const Tables *tables, bool is_audio, int64_t *packets, int64_t *length)
 {
     int64_t shown = tables->packets <= PACKETS_SHOWN ? tables->packets : 0;
@@ -184,7 +188,7 @@ static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTra
     Tables *tables = &audio->tables;
     if (tables->offsets.count > 0)
         return false;
-    // FFmpeg finds the size of a frame when it opens the file (packets.c).
+    // The size of a frame is not known here: FFmpeg finds it later, when it opens the file (packets.c).
     if (is_uncompressed(tables) && !audio->is_fragmented)
         tables->group = (Group){SAMPLES_CHECKED, 1, 1};
     if (!show_track(tables, true, packets, &before->end) || !set_times(audio, track, movie, before->end))
@@ -234,7 +238,8 @@ static bool show_fragments(int64_t *packets)
             is_shown = true;
         }
     }
-    // FFmpeg may trim the last packet of the tables if an index follows, or if the last fragment has no packets.
+    // FFmpeg may trim the last packet of the tables if an index (`sidx`) follows, or if the last fragment has no
+    // packets. Such a file is left to FFmpeg.
     return position.is_complete && (!has_tables || (position.track && !position.has_index));
 }
 
@@ -252,8 +257,8 @@ static bool find_tracks(void)
         return false;
     const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
     for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++) {
-        // In a fragmented file, all tracks must have packets in their tables, or none of them: FFmpeg applies the edit
-        // lists of a mixed file in another way.
+        // In a fragmented file, either all tracks or no tracks must have packets in their tables. FFmpeg applies the
+        // edit lists of a mixed file in another way.
         const bool is_empty = packets == 0;
         if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
             !add_track(&track, clock, is_fragmented, &before[tracks], &listed) ||

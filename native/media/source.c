@@ -107,7 +107,7 @@ static int rank_of(const AVStream *stream)
 }
 
 // Returns the number of a track on a DVD, and 0 in other containers. FFmpeg orders the tracks of a DVD as they occur in
-// the file. A file from the middle of a film can begin with any track.
+// the file, but a file from the middle of a film can begin with any track. So the number gives the order.
 static int track_of(const AVFormatContext *format, const AVStream *stream)
 {
     return strcmp(format->iformat->name, "mpeg") == 0 ? stream->id & 7 : 0;
@@ -209,7 +209,8 @@ static const char *open_behind_tag(Source *source, const Order *order)
 {
     const int64_t tag_bytes = input_tag_bytes();
     const char *refusal = tag_bytes > 0 ? source_open(source, order, tag_bytes) : "not-media";
-    // The tables of an MP4 file count from the beginning of the file, so other bytes would be decoded, some to noise.
+    // The offsets in the tables of an MP4 file count from the beginning of the file. Behind a tag, they point to wrong
+    // bytes, some of which would be decoded to noise. So the file is refused.
     if (refusal || strcmp(source->container, "mov") != 0)
         return refusal;
     source_close(source);
@@ -260,7 +261,8 @@ static int read_packet(const Source *source, AVPacket *packet)
     if (source->drops_index)
         ffstream(stream)->nb_index_entries = 0;
     const int result = av_read_frame(source->format, packet);
-    // If the end of an FLV file is damaged, FFmpeg reports the end of the file before its last packet.
+    // If the end of an FLV file is damaged, FFmpeg reports the end of the file one packet too early. So the read is
+    // repeated.
     return result == AVERROR_EOF && is_flv(source->format) ? av_read_frame(source->format, packet) : result;
 }
 

@@ -9,8 +9,9 @@ bool is_flv(const AVFormatContext *format)
     return is_listed(" flv live_flv kux ", format->iformat->name);
 }
 
-// Returns to the first packet. For FLV, FFmpeg also reads the header again. Only this sets the sum of all packet sizes to
-// zero. Some FLV files contain this sum after each packet, and FFmpeg rejects packets after which another sum follows.
+// Returns to the first packet. For FLV, FFmpeg also reads the header again. Only this sets FFmpeg's sum of the packet
+// sizes to zero. Some FLV files contain such a sum after each packet, and FFmpeg rejects a packet if the two sums
+// differ.
 static int return_to_start(AVFormatContext *format)
 {
     const int64_t start_time = format->start_time;

@@ -1,10 +1,10 @@
 // Reads the packets of an MP4 track from its tables. The tables stay in the file, so a track of any length takes the
-// same memory. FFmpeg keeps 40 bytes for each packet, or 24 bytes for each packet of uncompressed sound.
+// same memory. FFmpeg would keep 40 bytes for each packet, or 24 bytes for each packet of uncompressed sound.
 
 #include "boxes.h"
 #include "media.h"
 
-// A larger packet is damage.
+// The maximum size of a packet. Tables with a larger packet are invalid.
 enum { PACKET_BYTES_MAX = 1024 * 1024 };
 
 // Finds the table in a box. The number of entries is at the offset `count_at`, and the entries follow it. Returns false
@@ -70,7 +70,7 @@ bool has_equal_lengths(const Tables *tables, int64_t end)
     return true;
 }
 
-// Returns the next entry of a table. Returns null at its end, or if the file ends before.
+// Returns the next entry of a table. Returns null at the end of the table, or if the file ends earlier.
 const uint8_t *read_entry(Reader *reader)
 {
     const Table table = reader->table;

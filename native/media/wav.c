@@ -1,4 +1,5 @@
-// WAV files that FFmpeg does not read as they are meant.
+// Corrects three errors of FFmpeg with WAV files: samples in big-endian order, 24-bit samples that are stored in 32
+// bits, and a header without the size of the sound.
 
 #include "boxes.h"
 #include "media.h"
@@ -50,8 +51,9 @@ static enum AVCodecID big_endian_codec(enum AVCodecID codec)
     }
 }
 
-// Corrects the codec of a WAV file. FFmpeg decodes samples of 24 bits that are stored in 32 bits as the floats of an
-// old program. That program does not write the extensible header; with this header, the samples are integers.
+// Corrects the codec of a WAV file. FFmpeg decodes 24-bit samples as floats if each is stored in 32 bits, because an
+// old program stored floats in this way. That program never wrote the extensible header. In a file with this header,
+// the samples are integers.
 void wav_correct_codec(AVFormatContext *format)
 {
     AVCodecParameters *codec = format->nb_streams > 0 ? format->streams[0]->codecpar : NULL;
@@ -65,8 +67,9 @@ void wav_correct_codec(AVFormatContext *format)
         codec->codec_id = AV_CODEC_ID_PCM_S32LE;
 }
 
-// A recorder that was stopped by a crash leaves no size in the header of a WAV file above 4 GB. FFmpeg finds no sound in
-// this file. It reads an ordinary WAV file without a size up to its end, so the file is shown to FFmpeg as such a file.
+// Makes FFmpeg read a WAV file in the format for more than 4 GB as an ordinary WAV file, if the header has no size of
+// the sound. A recorder that crashed leaves such a header. FFmpeg would find no sound in this file, but it reads an
+// ordinary WAV file without a size up to the end.
 void wav_hide_missing_size(int64_t from)
 {
     const uint8_t *head = peek(from, LARGE_HEAD_BYTES);
