@@ -1,26 +1,28 @@
-// The self-attention of the encoder. Queries, keys, shares and values are quantised to 16-bit integers, and every sum is
-// exact.
+// The self-attention of the encoder. Queries, keys, values and shares are quantised to 16-bit integers, and every sum
+// is exact. The shares are the results of the softmax: one for each frame.
 
 #include "tile.h"
 
-// 64 products of a query and a key must not exceed 32 bits.
+// The largest number in a quantised query or key. A sum of 64 products of such numbers fits into 32 bits.
 static const float query_limit = 5790;
-// The shares of a row are multiplied by this number before they are rounded. The sum of the rounded shares of 1,500 frames
-// is below 33,600, so the sum of their products with values of up to `value_limit` does not exceed 32 bits.
+// The shares of a row are multiplied by this number before they are rounded. The sum of the rounded shares of
+// `FRAMES_MAX` frames is below 33,600, so the sum of their products with values of up to `value_limit` does not exceed
+// 32 bits.
 static const float whole_share = 32700;
 static const float value_limit = 32000;
 static const float never = -1e30f;
 
+// The memory of a task. The comment of each array gives its dimensions.
 typedef struct {
     size_t frames;      // a multiple of TILE_COLUMNS
-    int16_t *keys;      // for each 16 frames: HEAD_SIZE / 2 × 16 × 2
-    int16_t *values;    // for each 16 channels: frames / 2 × 16 × 2
-    float *key_factors; // frames
-    float *mass;        // frames
-    float *value_factors; // HEAD_SIZE
-    int16_t *queries;   // TILE_ROWS × HEAD_SIZE
-    float *scores;      // TILE_ROWS × frames
-    int16_t *shares;    // TILE_ROWS × frames
+    int16_t *keys;      // [frames / 16][HEAD_SIZE / 2][16][2]
+    int16_t *values;    // [HEAD_SIZE / 16][frames / 2][16][2]
+    float *key_factors; // [frames]
+    float *mass;        // [frames]
+    float *value_factors; // [HEAD_SIZE]
+    int16_t *queries;   // [TILE_ROWS][HEAD_SIZE]
+    float *scores;      // [TILE_ROWS][frames]
+    int16_t *shares;    // [TILE_ROWS][frames]
 } Scratch;
 
 // Rounds a number of frames up to whole tiles: the scores of 16 frames are computed together.

@@ -1,10 +1,10 @@
 // The cross-attention of the decoder. Keys and values are bytes with a scale for each channel. Queries and shares are
-// quantised to 16-bit integers, and every sum is exact.
+// quantised to 16-bit integers, and every sum is exact. The shares are the results of the softmax: one for each frame.
 
 #include "tile.h"
 
 enum { KEY_ZERO = 128 };
-// 64 products of a query and a key must not exceed 32 bits.
+// The largest number in a quantised query. A sum of 64 products of such numbers and bytes fits into 32 bits.
 static const float query_limit = 32767;
 // The shares are multiplied by this number before they are rounded, so their sum is about this number. The sum of their
 // products with bytes stays below 32 bits.
@@ -27,7 +27,7 @@ size_t cross_scratch(const Cross *cross)
     return whole_lines(frames * (sizeof(float) + sizeof(int16_t)));
 }
 
-// Returns the sums of products of 64 channels of a key and the query.
+// Returns 8 partial sums of the products of a key and the query, over all 64 channels.
 INLINED __m256i likeness(const uint8_t *key, const __m256i query[4])
 {
     __m256i sum = _mm256_setzero_si256();
@@ -122,7 +122,8 @@ AVX2 static void mix(size_t frames, const int8_t *values, const int16_t *shares,
         sums[at] = _mm256_setzero_si256();
     for (size_t frame = 0; frame < frames; frame += 2) {
         const int8_t *one = values + frame * HEAD_SIZE;
-        // The last frame has no neighbour. Its own values are read again, and their share is 0.
+        // Two frames are read at a time. If the number of frames is odd, the last values are read twice, the second
+        // time with the share 0.
         const int8_t *other = frame + 1 < frames ? one + HEAD_SIZE : one;
         int32_t both;
         __builtin_memcpy(&both, shares + frame, sizeof both);

@@ -3,24 +3,25 @@
 
 #include "tile.h"
 
-// The number of inputs of the part of the weights that is converted to 16 bits at a time. 16 columns of this part need
-// 16 KB, half of the fastest cache.
+// The weights are converted to 16 bits in parts of this many inputs. 16 columns of a part need 16 KB, half of the
+// fastest cache.
 enum { PART = 512 };
-// The compact form has no weight of -128.
+// The largest absolute value of a weight: the compact form has no weight of -128.
 enum { WEIGHT_MAX = 127 };
 
-// The number of rows that one task computes.
+// The limits of the number of rows that one task computes.
 enum { LEAST_ROWS = 48, MOST_ROWS = 240 };
-// The rows are this many numbers longer than the inputs. With a power of two, they would take each other's places in the
-// cache.
+// Between two quantised rows, this many numbers are unused. If the distance of two rows was a power of two, the rows
+// would take each other's places in the cache.
 enum { ROW_GAP = 32 };
 
+// The memory of a task. The comment of each array gives its dimensions; `rows` is a multiple of TILE_ROWS.
 typedef struct {
     size_t stride;    // the distance between two quantised rows
-    int16_t *rows;    // the quantised rows; the number of rows is a multiple of TILE_ROWS
-    float *factors;   // the factor from integers to floats of each row
-    int32_t *sums;    // rows × TILE_COLUMNS
-    int16_t *columns; // PART / 2 × TILE_COLUMNS × 2
+    int16_t *rows;    // [rows][stride]: the quantised rows
+    float *factors;   // [rows]: the factor of each row from integers to floats
+    int32_t *sums;    // [rows][TILE_COLUMNS]
+    int16_t *columns; // [PART / 2][TILE_COLUMNS][2]
 } Scratch;
 
 static size_t whole_tiles(size_t rows)
@@ -71,8 +72,8 @@ AVX2 static void widen(const int8_t *weights, size_t stride, size_t pairs, int16
     }
 }
 
-// The activation function GELU: x multiplied by the share of the normal distribution below x. This share is a polynomial
-// between -4 and 4. The error is below 1e-4 in this range.
+// The activation function GELU: x multiplied by the cumulative distribution function of the normal distribution at x.
+// Between -4 and 4, a polynomial replaces this function. The error of the result is below 1e-4.
 INLINED __m256 gelu(__m256 values)
 {
     static const float factors[] = {0.39884749f,    -0.066175334f,   0.0096648426f,  -0.0010481947f,
@@ -118,7 +119,7 @@ INLINED void finish(const Panel *panel, size_t tile, __m256i sums[TILE_ROWS][2],
     }
 }
 
-// Multiplies all rows by 16 columns of a part of the weights. The sums of the parts before are in `scratch->sums`.
+// Multiplies all rows by 16 columns of a part of the weights. The sums of the previous parts are in `scratch->sums`.
 INLINED void multiply(const Panel *panel, bool is_last, bool with_gelu, bool with_added)
 {
     const Scratch *scratch = panel->scratch;
@@ -162,7 +163,7 @@ AVX2 void linear_rows(const Linear *linear, size_t from, size_t to, void *memory
 {
     const size_t rows = to - from, inputs = linear->inputs;
     const Scratch scratch = divided(linear, rows, memory);
-    // No sum of products can exceed 32 bits.
+    // The largest number in a quantised row. With this limit, each sum of products fits into 32 bits.
     const float most = (float)(INT32_MAX / (WEIGHT_MAX * inputs) - 1);
     const float limit = most < int16_max ? most : int16_max;
     for (size_t row = 0; row < rows; row++)

@@ -14,7 +14,7 @@
 
 // A tile is the part of a product that stays in registers: 6 rows of 16 columns.
 enum { TILE_ROWS = 6, TILE_COLUMNS = 16 };
-// The limits of the sums allow this number of frames. The memory of each task begins at a cache line.
+// With up to FRAMES_MAX frames, each sum fits into 32 bits. The memory of each task begins at a cache line.
 enum { HEAD_SIZE = 64, FRAMES_MAX = 1536, CACHE_LINE = 64 };
 
 // Rounds a number of bytes up to whole cache lines.
@@ -23,17 +23,18 @@ static inline size_t whole_lines(size_t bytes)
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-// A product of rows of floats and a matrix of 8-bit weights. The weights of output n begin at weights[n].
+// A product of rows of floats and a matrix of 8-bit weights. The weights of output n begin at weights[n]. The comment
+// of each array gives its dimensions, here and below.
 typedef struct {
     size_t rows, inputs, outputs;
     size_t stride;         // the distance between the weights of two inputs
-    const float *input;    // rows × inputs
-    const int8_t *weights; // inputs × stride
-    const float *scales;   // outputs
-    const float *biases;   // outputs
-    const float *added;    // rows × outputs, or null
+    const float *input;    // [rows][inputs]
+    const int8_t *weights; // [inputs][stride]
+    const float *scales;   // [outputs]
+    const float *biases;   // [outputs]
+    const float *added;    // [rows][outputs], or null
     bool with_gelu;
-    float *output; // rows × outputs
+    float *output; // [rows][outputs]
 } Linear;
 
 size_t linear_step(size_t rows, size_t threads);
@@ -43,9 +44,9 @@ void linear_rows(const Linear *linear, size_t from, size_t to, void *scratch);
 // The self-attention of the encoder.
 typedef struct {
     size_t frames, heads;
-    const float *parts; // frames × (queries, keys and values of all heads)
-    const float *mass;  // frames; the number that is added to the scores of each frame
-    float *output;      // frames × heads × HEAD_SIZE
+    const float *parts; // [frames][3][heads][HEAD_SIZE]: queries, keys and values
+    const float *mass;  // [frames]: the number that is added to the scores of each frame
+    float *output;      // [frames][heads][HEAD_SIZE]
 } Attention;
 
 size_t attention_scratch(const Attention *attention);
@@ -54,14 +55,14 @@ void attention_head(const Attention *attention, size_t head, void *scratch);
 // The cross-attention of the decoder.
 typedef struct {
     size_t rows, heads, frames, tokens;
-    const float *queries;      // rows × tokens × heads × HEAD_SIZE
-    const uint8_t *keys;       // rows × heads × frames × HEAD_SIZE
-    const float *key_scales;   // rows × heads × HEAD_SIZE
-    const int8_t *values;      // as `keys`
-    const float *value_scales; // as `key_scales`
-    const float *mass;         // rows × frames
-    float *output;             // as `queries`
-    float *shares;             // rows × heads × tokens × frames, or null
+    const float *queries;      // [rows][tokens][heads][HEAD_SIZE]
+    const uint8_t *keys;       // [rows][heads][frames][HEAD_SIZE]
+    const float *key_scales;   // [rows][heads][HEAD_SIZE]
+    const int8_t *values;      // the dimensions of `keys`
+    const float *value_scales; // the dimensions of `key_scales`
+    const float *mass;         // [rows][frames]: the number that is added to the scores of each frame
+    float *output;             // the dimensions of `queries`
+    float *shares;             // [rows][heads][tokens][frames], or null
 } Cross;
 
 size_t cross_scratch(const Cross *cross);

@@ -66,7 +66,7 @@ typedef struct Operator {
     void (*release_share)(int *, int *);
     size_t (*aliases)(int **, int **);
     void (*release_aliases)(int *, int *);
-    // What follows is not read by ONNX Runtime.
+    // ONNX Runtime does not read the following fields.
     const char *label;
     const char *inputs;  // one letter for each input: f is float, u is uint8, i is int8; a capital letter if optional
     const char *outputs; // as `inputs`
