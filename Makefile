@@ -7,7 +7,7 @@ $(error Bun $(BUN_VERSION) is not here and cannot be fetched; see the lines abov
 endif
 export PATH := $(dir $(BUN)):$(PATH)
 export ONNXRUNTIME_NODE_INSTALL := skip
-# Tests and benches load ONNX Runtime into their own process too.
+# Disables the telemetry of ONNX Runtime also in the processes of tests and benches, which load ONNX Runtime too.
 export ORT_DISABLE_TELEMETRY := 1
 
 .PHONY: run test check build release bench install source
@@ -19,7 +19,8 @@ run: install
 # The timeout of one test, in milliseconds. It ends a test that hangs, and is long enough for a test on a busy machine.
 TEST_MS := 60000
 
-# `bun test --timings test/timings.json --update-timings` measures the files again. Bun starts with the slowest files.
+# Bun starts with the slowest test files. test/timings.json has the time of each file; `bun test --timings
+# test/timings.json --update-timings` measures the times again.
 # The files of a process share its modules: to load the modules again for each file would take a quarter of all CPU
 # time. So a test file must undo what it changes in its process.
 # To give freed memory back to the system, and to get it again, costs 4 % of all CPU time. MIMALLOC_PURGE_DELAY=-1 keeps
@@ -51,7 +52,8 @@ OWN_TARGETS := 'test/web/**' 'test/engine/**' 'test/media/**' 'test/workers/**'
 # cores are idle for an eighth of the time.
 #
 # `cat` gives each of the two calls a pipe of its own. A program may make its standard output non-blocking, as the
-# unpacking of the browser does. If make had the same output, make would fail with "write error" when the pipe is full.
+# unpacking of the browser does. Without `cat`, this would also be the output of `make test`. make would then fail with
+# "write error" if its output is full for a moment.
 test: SHELL := bash
 test: install
 	set -o pipefail; $(MAKE) -j2 check build source 2>&1 | cat
@@ -78,13 +80,14 @@ test-workers:
 # have ended. `cat` gives the tests a pipe of their own, as in `test`.
 #
 # BUN_JSC_useFTLJIT=0 turns off the last optimising compiler of JavaScript. These tests run each piece of code for a
-# short time, and need 4 % less CPU time without it. Like MIMALLOC_PURGE_DELAY, it is not set for the started programs.
+# short time, and need 4 % less CPU time without it. Like MIMALLOC_PURGE_DELAY, this variable is not set for the
+# programs that the tests start.
 test-source: SHELL := bash
 test-source:
 	+set -o pipefail; BUN_JSC_useFTLJIT=0 $(RUN_TESTS) --parallel=2 $(addprefix --path-ignore-patterns ,$(OWN_TARGETS) $(PROGRAM_TESTS)) 2>&1 | cat
 
-# Runs the tests of the program, and the tests of the API against the program. Its priority is the lowest, because these
-# tests take less time than those of the source: both then end at about the same time.
+# Runs the tests of the program, and the tests of the API against the program. These tests take less time than the tests
+# of the source. With the lowest priority, they end at about the same time as those tests.
 test-program: PRIORITY := 14
 test-program:
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) --parallel=2 test/program test/api test/docs.test.ts

@@ -118,7 +118,7 @@ const { success, logs } = await Bun.build({
   bytecode: values.bytecode && target === own,
   // With bytecode, Bun makes CommonJS modules by default. They cannot have an `await` outside functions.
   format: 'esm',
-  // Elysia recognises its schema errors by the names of their classes.
+  // The names of classes must stay, because Elysia recognises its schema errors by these names.
   minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
   define: {
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),

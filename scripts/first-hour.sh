@@ -15,15 +15,17 @@ step clone
 git -c advice.detachedHead=false clone -q --no-checkout "$root" "$place/steno"
 cd "$place/steno"
 git reset -q
-# To inflate the largest file takes longer than to check out all others, so it is copied if it has no uncommitted
-# change. A hard link would change the ctime of the file, and git would then read the file again.
+# The largest file is copied if it has no uncommitted change, because git inflates it more slowly than it checks out all
+# others. A hard link would change the ctime of the file in the original checkout, and git would then read that file
+# again.
 large=models/whisper-base/compact.safetensors
 git -C "$root" diff --quiet HEAD -- $large || large=
 git checkout -q -- . ${large:+":!$large"}
 [ -z "$large" ] || cp "$root/$large" $large
 ln -s "$root/node_modules" node_modules
 if [ $# -gt 0 ]; then
-  # A hard link, because a copy would write 230 MB. An upgrade replaces the path, and does not change the file.
+  # The program is a hard link, because a copy would write 230 MB. An upgrade puts a new file at this path, and does not
+  # change the old file.
   program=$place/steno-program
   ln "$1" "$program" 2>/dev/null || cp "$1" "$program"
 else program=$place/steno/steno; fi
@@ -35,7 +37,7 @@ export HTTPS_PROXY=http://127.0.0.1:1 NO_PROXY=127.0.0.1,localhost
 cd "$place"
 sound=$place/steno/test/fixtures/speech/doctor.flac
 
-# The restored service uses the files that the first start unpacks.
+# The restored service uses the files that the first service unpacks, so that they are unpacked only once.
 mkdir restored
 ln -s "$place/data/native" restored/native
 
@@ -116,7 +118,7 @@ if [ $# -gt 0 ]; then
   STENO_RELEASE_KEY=$("$bun" release.ts) "$bun" steno/scripts/build.ts "$place/first" --no-bytecode >/dev/null
   ! grep -qaF bunfs/root/first first || fail "the program contains the name of its file: a build with another name differs"
   before=$(commit)
-  # "git commit" would read all files again.
+  # The next release is a commit without changes. `git commit` would read all files again, but commit-tree does not.
   git -C steno reset -q --soft "$(git -C steno -c user.name=steno -c user.email=steno@localhost commit-tree 'HEAD^{tree}' -p HEAD -m 'The next release')"
   "$bun" release.ts "$before" "$(commit)"
   "$program" upgrade --from first 2>/dev/null && fail "a program without a key took a release unasked"
@@ -126,7 +128,7 @@ if [ $# -gt 0 ]; then
   "$program" upgrade --from cut 2>cut.txt && fail "the release took a file that is cut short"
   grep -q 'cut short' cut.txt || fail "a file that is cut short was refused for another reason: $(cat cut.txt)"
   "$program" upgrade --from next --unsigned 2>/dev/null && fail "a release took a program without a check of its signature"
-  # A browser makes no file executable.
+  # A program that a browser has downloaded is not executable. The upgrade must make it executable.
   chmod a-x next
   "$program" upgrade --from next >/dev/null
   [ "$("$program" version --json | field commit)" = "$(git -C steno rev-parse --short=12 HEAD)" ] || fail "the next release does not run"

@@ -28,7 +28,8 @@ const depositCents = 10_000_000
 const hourMs = 3_600_000
 /**
  * The timeout of the states `created`, `downloading` and `processing`, in seconds. It is shorter than a suspension
- * (`suspendMs`). If the server counted the time of a suspension, jobs would time out.
+ * (`suspendMs`). If the server counted the time of a suspension, jobs would time out, and the benchmark would notice
+ * this.
  */
 const timeoutSeconds = 6
 const suspendMs = 8000

@@ -63,8 +63,8 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
     cpuMs: limits.mediaDecodeCpuMs,
     memoryBytes: limits.mediaMemoryBytes,
   }
-  // The duration limit is twice the default of ten hours. The encoder adds padding after every hour, so the file is
-  // slightly longer than ten hours.
+  // The default of the duration limit is ten hours. The encoder adds padding after every hour, so the file is slightly
+  // longer than ten hours, and needs a higher limit.
   const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: MediaOrder = {
     operation,

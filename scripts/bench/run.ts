@@ -45,8 +45,9 @@ if (values.docs) await writeDocs(values.docs)
 if (values.json) await Bun.write(values.json, JSON.stringify({ machine, results }, null, 2))
 
 /**
- * Runs a benchmark in a separate process. Benchmarks measure the peak memory of their child processes. On Linux, a
- * child process inherits the peak memory of its parent, here that of all earlier benchmarks.
+ * Runs a benchmark in a separate process. Benchmarks measure the peak memory of their child processes, and on Linux, a
+ * child process inherits the peak memory of its parent. In one process, the measurements would include the peak memory
+ * of all earlier benchmarks.
  */
 async function runAlone(name: string): Promise<string[][]> {
   const file = join(mkdtempSync(join(tmpdir(), 'steno-bench-')), 'table.json')

@@ -143,8 +143,8 @@ function rest(world: World, gpu: Gpu, now: number): void {
 }
 
 /**
- * Withdraws a GPU. Its job fails if it has had `attemptsMax` attempts. Otherwise, the job waits for `leaseSeconds`,
- * after which a server notices that a worker is gone.
+ * Withdraws a GPU. Its job fails if it has had `attemptsMax` attempts. Otherwise, the job waits for `leaseSeconds`:
+ * after this time, a server notices that a worker is gone.
  */
 function vanish(world: World, gpu: Gpu, now: number): void {
   if (gpu.state === 'gone') return

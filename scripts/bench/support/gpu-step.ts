@@ -22,7 +22,10 @@ export type Counted = {
   memoryBytes: number
 }
 
-/** The number of tokens before the counted step. This is about half of the tokens of a window. */
+/**
+ * The number of tokens before the counted step. This is about half of the tokens of a window, so the counted step has
+ * about the mean cost.
+ */
 const tokens = 54
 const bytes = { float16: 2, float32: 4, int64: 8 } as const
 

@@ -56,7 +56,7 @@ function cellsOf(
 
 /**
  * Returns the cells for the starts (or ends) of the words. Each of `distances` is a time in seconds: from the start (or
- * end) of the voice to that of the word. It is negative for an early word.
+ * end) of the voice to that of the word. The distance of an early word is negative.
  */
 function distanceCells(time: 'start' | 'end', distances: readonly number[]): Record<string, string> {
   const within = (seconds: number) =>
