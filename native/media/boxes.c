@@ -123,7 +123,7 @@ Clock read_clock(Box header)
 // Reads the edits of a list with one or two edits, and returns their number. Returns 0 for any other list.
 int read_edits(Box list, Edit edits[2])
 {
-    // The version, the number of edits, and two edits with 64-bit numbers.
+    // The size of a list with two edits: the version, the number of edits, and two edits with 64-bit numbers.
     uint8_t bytes[8 + 2 * 20];
     const int64_t room = list.to - list.from;
     const int length = input_read_at(list.from, bytes, room < (int64_t)sizeof bytes ? (int)room : (int)sizeof bytes);

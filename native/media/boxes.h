@@ -1,5 +1,5 @@
 // The boxes of an MP4 file (boxes.c), and the packets of a track, which are listed in tables (tables.c) or in fragments
-// (fragments.c). The standard calls a packet a sample.
+// (fragments.c). The standard calls a packet a sample, but here, a sample is always a sample of sound.
 
 #ifndef STENO_BOXES_H
 #define STENO_BOXES_H
@@ -111,7 +111,8 @@ typedef struct FragmentTrack {
     bool is_audio;
     // The defaults of the box `trex`: the description of the codec, and the length and the size of a packet.
     int64_t description, length, size;
-    // The end of all packets so far, in ticks. `last` is the start of the last packet, or -1 before the first packet.
+    // `end` is the end of all packets so far, in ticks. `last` is the start of the last packet, or -1 before the first
+    // packet.
     int64_t end, last;
     // The offset of the last fragment with a part of this track, or -1.
     int64_t fragment;

@@ -26,7 +26,8 @@ static void print_placement(bool is_set, Placement placement)
         printf("%.17g %.17g\n", placement.silence, placement.skip);
 }
 
-// Reads one command in each line: `span START LENGTH EXACT`, `end` or `continue`. START is - if there is no timestamp.
+// Reads one command in each line: `span START LENGTH EXACT`, `end` or `continue`. START is `-` if there is no
+// timestamp.
 static int check_timeline(bool clock_restarts)
 {
     Timeline timeline = {.clock_restarts = clock_restarts};

@@ -18,7 +18,7 @@ bool edits_are_plain(const Track *track, Clock movie)
         return false;
     Edit edits[2];
     const int count = read_edits(track->boxes[ELST], edits);
-    // A track that begins late starts with an empty edit.
+    // If a track begins late, its edit list starts with an empty edit.
     const int empty = count > 0 && edits[0].start == -1 ? 1 : 0;
     if (count - empty != 1)
         return false;

@@ -202,7 +202,8 @@ static bool begin_run(Fragments *fragments, Box box)
         return false;
     if (count == 0)
         return true;
-    // Without a time, the part continues where the previous part of its track ended.
+    // Without a time, the part continues where the previous part of its track ended. With an index (`sidx`), such a
+    // part is not regular.
     if (fragments->time < 0 && fragments->has_index)
         return false;
     if (fragments->time < 0)

@@ -49,6 +49,7 @@ void output_keep_alive(Output *output);
 void output_flush(Output *output);
 
 // input.c and read-at.c: the file on stdin.
+
 // The maximum offset: 8 TB. A damaged length can cause a seek to a higher offset. This seek fails, and FFmpeg continues
 // at its present offset.
 #define OFFSET_MAX ((int64_t)1 << 43)
@@ -62,8 +63,9 @@ int64_t input_size(void);
 int64_t input_tag_bytes(void);
 
 // edits.c and links.c: facts that FFmpeg does not report.
-// The minimum size of an MP4 index for which the full edit list is not applied. For a smaller index, FFmpeg applies the
-// full edit list, which also trims the last packet.
+
+// The minimum size of an MP4 index for which FFmpeg does not apply the edit lists in full. For a smaller index, FFmpeg
+// applies them in full, which also trims the last packet.
 enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
 bool edits_shift_only(int64_t index_bytes_min);
 int64_t find_link(int64_t from, int64_t to);
@@ -167,6 +169,7 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
 bool timeline_settle(Timeline *timeline, Span next, Placement *placement);
 
 // resample.c: converts frames of any kind to samples of the output.
+
 // The maximum number of channels that FFmpeg can mix.
 enum { CHANNELS_MAX = 64 };
 typedef struct Resampler Resampler;

@@ -66,7 +66,7 @@ void send_result(const char *json)
     end_with("done", json);
 }
 
-// Ends the process because of the file. The server has a message for each reason (src/media/refusals.ts).
+// Ends the process because the file cannot be used. The server has a message for each reason (src/media/refusals.ts).
 void refuse(const char *reason)
 {
     char value[64];

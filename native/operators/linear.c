@@ -58,7 +58,8 @@ size_t linear_scratch(const Linear *linear, size_t rows)
            whole_lines(count * sizeof(float)) + whole_lines(count * (linear->inputs + ROW_GAP) * sizeof(int16_t));
 }
 
-// Converts 16 columns of the weights to 16 bits. The result has one pair of inputs of each column, then the next pair.
+// Converts 16 columns of the weights to 16 bits. The result contains one pair of inputs of each column, then the next
+// pair of each column, and so on.
 AVX2 static void widen(const int8_t *weights, size_t stride, size_t pairs, int16_t *to)
 {
     for (size_t pair = 0; pair < pairs; pair++) {

@@ -31,8 +31,8 @@ const speed = Number(process.env.STENO_BENCH_SPEED ?? 400)
 const accounts = 100
 const workersPerProcess = 100
 /**
- * Each time this share of the jobs has ended, a process with workers is killed and started again. After the last job,
- * no process is killed.
+ * A process with workers is killed and started again each time this share of the jobs has ended, but not after the last
+ * job.
  */
 const killEveryShare = 0.2
 const faultShare = 0.01

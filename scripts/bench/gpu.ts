@@ -120,7 +120,7 @@ function decode(
   const prompt = [facts.start, facts.languages.get('en') ?? 0, facts.transcribe ?? 0]
   const before = performance.now()
   const batch = decoder.begin(windows, prompt, greedy)
-  // Reads the result, and so waits for the GPU.
+  // Reading the result waits until the GPU has computed the step.
   batch.logits(0)
   const startMs = performance.now() - before
   let tokens = windows.map(() => facts.firstTimestamp)

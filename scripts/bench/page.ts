@@ -22,8 +22,8 @@ const noteUsable = `new MutationObserver((_, observer) => {
 }).observe(document, { childList: true, subtree: true })`
 
 /**
- * A script that clicks on words in the page. At each click, the page highlights the word and moves the player to its
- * time. The script returns the processing times of the clicks in milliseconds, sorted.
+ * A script that clicks on words in the page. At each click, the page highlights the word and moves the player to the
+ * time of the word. The script returns the processing times of the clicks in milliseconds, sorted.
  */
 const clickWords = `(() => {
   const lines = [...document.querySelectorAll('.utterance')].slice(0, 40).flatMap(node => [...node.getClientRects()])

@@ -162,8 +162,8 @@ async function resumable(server: BenchServer, path: string, kills: number): Prom
 }
 
 /**
- * Writes a file of one random block, repeated. The first number of each block is its index: a block at a wrong place is
- * noticed.
+ * Writes a file of one random block, repeated. The first number of each block is its index, so that a block at a wrong
+ * place is noticed.
  */
 async function writeNoise(path: string): Promise<void> {
   const random = seeded(1)
