@@ -2,6 +2,7 @@
 // so far.
 
 import { errorFields, log } from '../base/log.ts'
+import { LaterTurn } from '../base/next-turn.ts'
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
 import { jobErrors } from '../errors.ts'
@@ -43,8 +44,8 @@ export class LiveJobs {
    * leaves.
    */
   readonly #entries = new Map<string, Entry>()
-  /** Reads the next jobs of a `refresh`. Null if it has read all jobs. */
-  #nextPage: NodeJS.Immediate | null = null
+  /** Reads the next jobs of a `refresh`. */
+  readonly #nextPage = new LaterTurn()
   #isClosed = false
 
   constructor(db: Db, { everyMs = limits.liveEveryMs }: { everyMs?: number } = {}) {
@@ -128,11 +129,10 @@ export class LiveJobs {
    * loop. Does nothing while an earlier call still continues.
    */
   refresh(): void {
-    if (this.#nextPage === null) this.#refreshPage([...this.#entries.keys()].values())
+    if (!this.#nextPage.isPlanned) this.#refreshPage([...this.#entries.keys()].values())
   }
 
   #refreshPage(jobIds: Iterator<string>): void {
-    this.#nextPage = null
     for (let calls = 0; calls < limits.refreshCallsPerTurn; ) {
       const { value: jobId } = jobIds.next()
       if (jobId === undefined) return
@@ -141,7 +141,7 @@ export class LiveJobs {
       for (const onChange of followers) attempt(onChange)
       calls += followers.length
     }
-    this.#nextPage = setImmediate(() => attempt(() => this.#refreshPage(jobIds)))
+    this.#nextPage.plan(() => attempt(() => this.#refreshPage(jobIds)))
   }
 
   get isClosed(): boolean {
@@ -151,7 +151,7 @@ export class LiveJobs {
   /** Stops the notifications, and calls all listeners of jobs a last time, so that they can end. */
   close(): void {
     this.#isClosed = true
-    if (this.#nextPage) clearImmediate(this.#nextPage)
+    this.#nextPage.cancel()
     for (const { timer, followers } of this.#entries.values()) {
       if (timer) clearTimeout(timer)
       for (const onChange of followers) attempt(onChange)

@@ -1,6 +1,7 @@
 // Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A lost media file is downloaded
 // again before the recognition, if that is possible.
 
+import { LaterTurn } from '../base/next-turn.ts'
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -30,8 +31,8 @@ export class Recognitions {
    */
   readonly #interrupted = new Map<string, Job>()
   #running = 0
-  /** Starts further jobs in a later turn of the event loop. Null if no such turn is planned. */
-  #nextTurn: NodeJS.Immediate | null = null
+  /** Starts further jobs. */
+  readonly #laterStarts = new LaterTurn()
   #isClosed = false
 
   constructor(parts: Parts) {
@@ -48,7 +49,7 @@ export class Recognitions {
     let starts = 0
     for (let downloads = 0; downloads < limits.downloadsMax && this.#hasFreePlace(); ) {
       if (starts === limits.recognitionStartsMax) {
-        this.#pumpLater()
+        this.#laterStarts.plan(() => this.pump())
         return
       }
       const job = this.#startNextIfWritable()
@@ -62,13 +63,6 @@ export class Recognitions {
         this.#start(job)
       }
     }
-  }
-
-  #pumpLater(): void {
-    this.#nextTurn ??= setImmediate(() => {
-      this.#nextTurn = null
-      this.pump()
-    })
   }
 
   /**

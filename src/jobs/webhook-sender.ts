@@ -3,6 +3,7 @@
 
 import { findSigningSecret } from '../accounts/signing-secret.ts'
 import { errorFields, log } from '../base/log.ts'
+import { LaterTurn } from '../base/next-turn.ts'
 import type { Secrets } from '../base/seal.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import type { Clock, Db } from '../db/db.ts'
@@ -62,8 +63,8 @@ export class WebhookSender {
   /** Each receiver that has not answered lately gets one delivery at a time. The key is the name of the receiver. */
   readonly #unansweredOfReceiver = openSemaphore(Number.POSITIVE_INFINITY, 1)
   readonly #breaker: Breaker
-  /** Reads the next page of jobs with due events. Null if `resume` has read all pages. */
-  #nextPage: NodeJS.Immediate | null = null
+  /** Reads the next page of jobs with due events. */
+  readonly #nextPage = new LaterTurn()
   readonly #closing = new AbortController()
 
   constructor(parts: Parts) {
@@ -113,13 +114,13 @@ export class WebhookSender {
    * nothing while an earlier call still reads the jobs.
    */
   resume(): void {
-    if (this.#nextPage === null) this.#sendPage('')
+    if (!this.#nextPage.isPlanned) this.#sendPage('')
   }
 
   /** Waits until the running deliveries end. Aborts the deliveries that still run after `stopGraceMs`. */
   async close(): Promise<void> {
     const grace = setTimeout(() => this.#closing.abort(), limits.stopGraceMs)
-    if (this.#nextPage) clearImmediate(this.#nextPage)
+    this.#nextPage.cancel()
     await Promise.all(this.#sending.values())
     clearTimeout(grace)
     this.#closing.abort()
@@ -161,13 +162,12 @@ export class WebhookSender {
 
   /** Sends the due events of the jobs in one page. The next page is read in a later turn of the event loop. */
   #sendPage(after: string): void {
-    this.#nextPage = null
     const limit = limits.webhookJobsReadMax
     const jobs = listJobsWithDueEvents(this.#parts.db, { after, limit })
     for (const job of jobs) this.send(job)
     const last = jobs.at(-1)
     if (!last || jobs.length < limit) return
-    this.#nextPage = setImmediate(() => {
+    this.#nextPage.plan(() => {
       try {
         this.#sendPage(last.id)
       } catch (error) {
