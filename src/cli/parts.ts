@@ -24,8 +24,16 @@ export type LicensedPart = {
   sourceSha256?: string
 }
 
+/** Returns all parts. `root` is the folder with the licence texts. */
 export function partsOf(root: string): LicensedPart[] {
   const text = (path: string) => readFileSync(join(root, path), 'utf8')
+  return [...mediaProgramParts(text), ...engineLibraries, ...builtInModels(text), bun]
+}
+
+/** Reads a licence text of the source code. */
+type ReadText = (path: string) => string
+
+function mediaProgramParts(text: ReadText): LicensedPart[] {
   return [
     {
       name: 'FFmpeg',
@@ -59,37 +67,46 @@ export function partsOf(root: string): LicensedPart[] {
       source: 'https://github.com/llvm/llvm-project',
       text: 'The runtime library of the compiler, in the media program. Part of the LLVM project.',
     },
-    {
-      name: 'ONNX Runtime',
-      licence: 'MIT',
-      type: 'library',
-      source: 'https://github.com/microsoft/onnxruntime',
-      text: [
-        'Copyright Microsoft Corporation. The file ThirdPartyNotices.txt of its source lists the notices of its own',
-        'parts, all under permissive licences or MPL-2.0.',
-      ].join('\n'),
-      files: ['node_modules/onnxruntime-node/'],
-    },
-    {
-      name: 'Operations for ONNX Runtime',
-      licence: 'Apache-2.0',
-      type: 'library',
-      source: 'native/operators in the source of steno',
-      text: 'Written for steno; under the licence of steno.',
-      files: ['native/linux-x64/libsteno-operators.so'],
-    },
-    {
-      name: 'libstdc++ and libgcc',
-      licence: 'GPL-3.0-or-later WITH GCC-exception-3.1',
-      type: 'library',
-      source: 'https://gcc.gnu.org',
-      text: [
-        'Copyright Free Software Foundation. Copied from the machine of the build, for machines that have none. The',
-        'exception lets programs that use them have any licence. Their source is the package gcc of the Linux',
-        'distribution of the build, and https://gcc.gnu.org. Both texts are at the end.',
-      ].join('\n'),
-      files: ['lib/'],
-    },
+  ]
+}
+
+/** The native libraries of the engine. */
+const engineLibraries: LicensedPart[] = [
+  {
+    name: 'ONNX Runtime',
+    licence: 'MIT',
+    type: 'library',
+    source: 'https://github.com/microsoft/onnxruntime',
+    text: [
+      'Copyright Microsoft Corporation. The file ThirdPartyNotices.txt of its source lists the notices of its own',
+      'parts, all under permissive licences or MPL-2.0.',
+    ].join('\n'),
+    files: ['node_modules/onnxruntime-node/'],
+  },
+  {
+    name: 'Operations for ONNX Runtime',
+    licence: 'Apache-2.0',
+    type: 'library',
+    source: 'native/operators in the source of steno',
+    text: 'Written for steno; under the licence of steno.',
+    files: ['native/linux-x64/libsteno-operators.so'],
+  },
+  {
+    name: 'libstdc++ and libgcc',
+    licence: 'GPL-3.0-or-later WITH GCC-exception-3.1',
+    type: 'library',
+    source: 'https://gcc.gnu.org',
+    text: [
+      'Copyright Free Software Foundation. Copied from the machine of the build, for machines that have none. The',
+      'exception lets programs that use them have any licence. Their source is the package gcc of the Linux',
+      'distribution of the build, and https://gcc.gnu.org. Both texts are at the end.',
+    ].join('\n'),
+    files: ['lib/'],
+  },
+]
+
+function builtInModels(text: ReadText): LicensedPart[] {
+  return [
     {
       name: 'Silero VAD',
       licence: 'MIT',
@@ -127,16 +144,17 @@ export function partsOf(root: string): LicensedPart[] {
       ].join('\n'),
       files: ['models/pocket/', 'models/whisper-base/voice-network.onnx'],
     },
-    {
-      name: 'Bun',
-      version: Bun.version,
-      licence: 'MIT AND LGPL-2.0-or-later AND LGPL-2.1-only AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause',
-      type: 'application',
-      source: 'https://github.com/oven-sh/bun',
-      text: [
-        'Copyright Oven. It contains JavaScriptCore of the WebKit project, under LGPL-2.0-or-later, and other libraries.',
-        'https://bun.com/docs/project/licensing lists them, and says how to link Bun with another build of JavaScriptCore.',
-      ].join('\n'),
-    },
   ]
+}
+
+const bun: LicensedPart = {
+  name: 'Bun',
+  version: Bun.version,
+  licence: 'MIT AND LGPL-2.0-or-later AND LGPL-2.1-only AND Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause',
+  type: 'application',
+  source: 'https://github.com/oven-sh/bun',
+  text: [
+    'Copyright Oven. It contains JavaScriptCore of the WebKit project, under LGPL-2.0-or-later, and other libraries.',
+    'https://bun.com/docs/project/licensing lists them, and says how to link Bun with another build of JavaScriptCore.',
+  ].join('\n'),
 }
