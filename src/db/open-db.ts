@@ -10,7 +10,8 @@ import { type Clock, type Db, databasePath, type Params } from './db.ts'
 import { openDrain } from './drain.ts'
 import { openFlusher } from './flush.ts'
 import { isOfOlderProgram, migrate } from './migrate.ts'
-import { isDamage, refusalOf, waitOnce } from './refusal.ts'
+import { isDamage, refusalOf } from './refusal.ts'
+import { openTransactions, waitOnce } from './transactions.ts'
 
 export type DbOptions = {
   clock?: Clock
@@ -86,38 +87,13 @@ function open(
     beforeMigrations = () => {},
   }: DbOptions,
 ): Db {
-  const sql = openFile(databasePath(dataDir))
-  sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
-  sql.run('pragma journal_mode = wal')
-  sql.run(`pragma synchronous = ${synchronous}`)
-  sql.run('pragma foreign_keys = on')
-  sql.run('pragma secure_delete = on')
-
-  const flusher = openFlusher(`${databasePath(dataDir)}-wal`)
-  const fileFlusher = openFlusher(databasePath(dataDir))
-  const drain = openDrain(sql, databasePath(dataDir), { wal: flusher, file: fileFlusher })
-  let txTime: number | null = null
-  const now = () => txTime ?? clock()
-  const attempted = waitOnce(sql, busyMs)
-  function tx<T>(work: () => T): T {
-    return txTime === null ? attempted(() => txAlone(work)) : work()
-  }
-  function txAlone<T>(work: () => T): T {
-    onWrite()
-    sql.run('begin immediate')
-    txTime = clock()
-    try {
-      const result = work()
-      sql.run('commit')
-      flusher.written()
-      return result
-    } catch (error) {
-      if (sql.inTransaction) sql.run('rollback')
-      throw error
-    } finally {
-      txTime = null
-    }
-  }
+  const path = databasePath(dataDir)
+  const sql = connect(path, synchronous)
+  const flusher = openFlusher(`${path}-wal`)
+  const fileFlusher = openFlusher(path)
+  const drain = openDrain(sql, path, { wal: flusher, file: fileFlusher })
+  const write = waitOnce(sql, busyMs)
+  const { tx, now } = openTransactions(sql, { clock, write, onBegin: onWrite, onCommit: flusher.written })
   function close() {
     flusher.close()
     sql.close()
@@ -126,7 +102,7 @@ function open(
     fileFlusher.close()
   }
   try {
-    txAlone(() => {
+    tx(() => {
       if (isOfOlderProgram(sql)) beforeMigrations()
       migrate(sql, now())
     })
@@ -141,7 +117,7 @@ function open(
     find: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).get(params),
     list: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).all(params),
     run: (statement, params = {}) =>
-      attempted(() => {
+      write(() => {
         onWrite()
         flusher.written()
         return sql.query<unknown, [Params]>(statement).run(params).changes
@@ -152,18 +128,36 @@ function open(
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint(waitMs = 0) {
       // A running drain already moves the write-ahead log. After a failed flush, the log must keep its content.
-      if (drain.isRunning()) return
-      const before = sql.query<{ timeout: number }, []>('pragma busy_timeout').get()?.timeout ?? busyMs
-      sql.run(`pragma busy_timeout = ${waitMs}`)
-      try {
-        sql.query('pragma wal_checkpoint(truncate)').all()
-      } finally {
-        sql.run(`pragma busy_timeout = ${before}`)
-      }
+      if (!drain.isRunning()) emptyLog(sql, waitMs)
     },
     drainLog: drain.run,
     durable: flusher.flush,
     close,
+  }
+}
+
+/** Connects to the database at `path`, and sets the connection up for the migrations. */
+function connect(path: string, synchronous: 'normal' | 'full'): Database {
+  const sql = openFile(path)
+  sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
+  sql.run('pragma journal_mode = wal')
+  sql.run(`pragma synchronous = ${synchronous}`)
+  sql.run('pragma foreign_keys = on')
+  sql.run('pragma secure_delete = on')
+  return sql
+}
+
+/**
+ * Moves the write-ahead log into the database file, and empties the log. Waits up to `waitMs` for other processes that
+ * read the database.
+ */
+function emptyLog(sql: Database, waitMs: number): void {
+  const before = sql.query<{ timeout: number }, []>('pragma busy_timeout').get()
+  sql.run(`pragma busy_timeout = ${waitMs}`)
+  try {
+    sql.query('pragma wal_checkpoint(truncate)').all()
+  } finally {
+    sql.run(`pragma busy_timeout = ${before?.timeout ?? limits.databaseBusyMs}`)
   }
 }
 

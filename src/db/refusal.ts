@@ -2,7 +2,7 @@
 // lock, or the disk is full or reports an error. The second kind is a damaged database file. SQLite reports most errors
 // of a read (EIO) as damage too.
 
-import { type Database, SQLiteError } from 'bun:sqlite'
+import { SQLiteError } from 'bun:sqlite'
 
 export type Refusal = 'busy' | 'full' | 'disk error'
 
@@ -20,27 +20,4 @@ export function refusalOf(error: unknown): Refusal | null {
 /** Returns true if SQLite found that the database file is damaged, or that it is no database. */
 export function isDamage(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')
-}
-
-/**
- * Returns a function that runs a write to the database. A write waits up to `busyMs` for the write lock. After a
- * timeout, the next writes do not wait, until a write succeeds. The server answers no request while a write waits, so a
- * lock that stays held must not delay every write.
- */
-export function waitOnce(sql: Database, busyMs: number): <T>(write: () => T) => T {
-  let waits = true
-  const setWaits = (wanted: boolean) => {
-    waits = wanted
-    sql.run(`pragma busy_timeout = ${waits ? busyMs : 0}`)
-  }
-  return write => {
-    try {
-      const result = write()
-      if (!waits) setWaits(true)
-      return result
-    } catch (error) {
-      if (waits && refusalOf(error) === 'busy') setWaits(false)
-      throw error
-    }
-  }
 }
