@@ -3,7 +3,7 @@
 
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
-import type { Download } from '../jobs/ingest.ts'
+import type { Download } from '../jobs/downloads.ts'
 import { download } from '../net/download.ts'
 import type { Resolve } from '../net/fetch.ts'
 import { openNames } from '../net/names.ts'

@@ -1,0 +1,96 @@
+// Downloads the media files of jobs. Accounts take turns.
+
+import { openSemaphore } from '../base/semaphore.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { type Job, setFileBytes } from './job.ts'
+import type { LiveJobs } from './live.ts'
+import { mediaPath } from './media-files.ts'
+import { startDownload } from './moves.ts'
+import { downloadProgress, setProgress, throttled } from './progress.ts'
+
+export type Download = (
+  url: string,
+  path: string,
+  options: {
+    accountId: string
+    bytesMax: number
+    signal: AbortSignal
+    onProgress: (bytes: number, total: number | null) => void
+  },
+) => Promise<{ bytes: number }>
+
+export type DownloadParts = { db: Db; live: LiveJobs; config: Config; download: Download }
+
+export type Downloads = {
+  /** Downloads the media of a job from `url`. Returns false if the job ended before the download. */
+  run(job: Job, url: string, signal: AbortSignal): Promise<boolean>
+  /**
+   * Returns the ids of the jobs that wait for a repeated download, for example after a restart of the server. They are
+   * already in the state `downloading`.
+   */
+  waitingJobs(): string[]
+  /**
+   * Removes the stored size of a job's complete download. Must be called when something other than the running work on
+   * the job ends the job, such as a cancel request.
+   */
+  forget(jobId: string): void
+}
+
+export function openDownloads(parts: DownloadParts): Downloads {
+  const { db, live } = parts
+  const semaphore = openSemaphore(limits.downloadsMax)
+  const waiting = new Set<string>()
+  /**
+   * The sizes of complete downloads, by job, until the database has stored them. If it refuses at first, the repeated
+   * step does not download the file again.
+   */
+  const complete = new Map<string, number>()
+
+  async function fetchSource(job: Job, url: string, signal: AbortSignal): Promise<boolean> {
+    if (job.state === 'created' && !startDownload(db, job.id)) return false
+    const bytes = complete.get(job.id) ?? (await downloadMedia(parts, job, url, signal))
+    complete.set(job.id, bytes)
+    setFileBytes(db, job.id, bytes)
+    complete.delete(job.id)
+    live.changed(job.id)
+    return true
+  }
+
+  return {
+    async run(job, url, signal) {
+      if (job.state === 'downloading') waiting.add(job.id)
+      const fetch = () => {
+        waiting.delete(job.id)
+        return fetchSource(job, url, signal)
+      }
+      return await semaphore.run(job.accountId, fetch, signal).finally(() => waiting.delete(job.id))
+    },
+    waitingJobs: () => [...waiting],
+    forget: jobId => void complete.delete(jobId),
+  }
+}
+
+/** Downloads the media of a job, and returns its size in bytes. */
+async function downloadMedia(
+  { db, live, config, download }: DownloadParts,
+  job: Job,
+  url: string,
+  signal: AbortSignal,
+): Promise<number> {
+  // The download replaces the file of an earlier download. The old size must no longer count as used disk space.
+  if (job.fileBytes !== null) setFileBytes(db, job.id, null)
+  live.changed(job.id)
+  const tell = throttled(progress => {
+    setProgress(db, job.id, progress)
+    live.changed(job.id)
+  })
+  const { bytes } = await download(url, mediaPath(config.dataDir, job), {
+    accountId: job.accountId,
+    bytesMax: config.fileBytesMax,
+    signal,
+    onProgress: (done, total) => tell(downloadProgress(done, total)),
+  })
+  return bytes
+}
