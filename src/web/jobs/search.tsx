@@ -16,23 +16,13 @@ const text = words.search
 export function SearchPage() {
   const asked = query.value.get('q') ?? ''
   const typed = useSignal(asked)
-  const hits = useSignal<Hit[] | null>(null)
-  const cursor = useSignal<string | null>(null)
-  const fault = useSignal('')
   const names = useSignal<Record<string, string>>({})
-  const stop = useRef(new AbortController())
+  const { hits, cursor, fault, read } = useHits(asked)
 
   // The address also changes without typing: by "Back", or by the link to this page in the header. A layout effect runs
   // before the person can type again, so no typed letter is lost.
   useLayoutEffect(() => {
     typed.value = asked
-  }, [asked])
-  useEffect(() => {
-    stop.current = new AbortController()
-    hits.value = null
-    fault.value = ''
-    if (asked.trim()) void read()
-    return () => stop.current.abort()
   }, [asked])
   useEffect(
     () =>
@@ -49,20 +39,6 @@ export function SearchPage() {
     }, timing.typingMs)
     return () => clearTimeout(timer)
   }, [typed.value])
-
-  const read = async (after?: string) => {
-    const { signal } = stop.current
-    try {
-      const page = await searchTranscripts(asked, after, signal)
-      // Two quick clicks on the button request the same page. Only the first response is added.
-      if (after !== undefined && after !== cursor.value) return
-      hits.value = [...(after ? (hits.value ?? []) : []), ...page.items]
-      cursor.value = page.next_cursor
-      fault.value = ''
-    } catch (error) {
-      if (!signal.aborted) fault.value = messageOf(error)
-    }
-  }
 
   return (
     <main id="main" class="page">
@@ -85,6 +61,40 @@ export function SearchPage() {
       )}
     </main>
   )
+}
+
+/**
+ * Reads the first page of the hits of a query whenever the query changes. `read` adds the page after `cursor`. The hits
+ * are null until the first page has arrived.
+ */
+function useHits(asked: string) {
+  const hits = useSignal<Hit[] | null>(null)
+  const cursor = useSignal<string | null>(null)
+  const fault = useSignal('')
+  const stop = useRef(new AbortController())
+  useEffect(() => {
+    stop.current = new AbortController()
+    hits.value = null
+    fault.value = ''
+    if (asked.trim()) void read()
+    return () => stop.current.abort()
+  }, [asked])
+
+  const read = async (after?: string) => {
+    const { signal } = stop.current
+    try {
+      const page = await searchTranscripts(asked, after, signal)
+      // Two quick clicks on the button request the same page. Only the first response is added.
+      if (after !== undefined && after !== cursor.value) return
+      hits.value = [...(after ? (hits.value ?? []) : []), ...page.items]
+      cursor.value = page.next_cursor
+      fault.value = ''
+    } catch (error) {
+      if (!signal.aborted) fault.value = messageOf(error)
+    }
+  }
+
+  return { hits, cursor, fault, read }
 }
 
 function HitRow({ hit, name }: { hit: Hit; name: string | undefined }) {

@@ -1,6 +1,7 @@
 // The menu of the signed-in account, in the header of the page.
 
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { details, session, signOut } from '../account/session.ts'
 import { type Theme, theme, themes } from '../base/theme.ts'
@@ -13,25 +14,7 @@ const text = words.header
 export function AccountMenu() {
   const isOpen = useSignal(false)
   const button = useRef<HTMLButtonElement>(null)
-  // A click on the page or the Escape key closes the menu. Exceptions are a click on the menu's button, and events in
-  // an element with the class `stay`.
-  useEffect(() => {
-    const close = (event: Event) => {
-      const isKey = event instanceof KeyboardEvent
-      if (isKey && event.key !== 'Escape') return
-      const exceptions = isKey ? '.menu .stay' : '.menu-button, .menu .stay'
-      if (event.target instanceof Element && event.target.closest(exceptions)) return
-      // An entry of the menu may have the focus. The entry disappears, so the button gets the focus.
-      if (isKey && isOpen.value) button.current?.focus()
-      isOpen.value = false
-    }
-    document.addEventListener('click', close)
-    document.addEventListener('keydown', close)
-    return () => {
-      document.removeEventListener('click', close)
-      document.removeEventListener('keydown', close)
-    }
-  }, [])
+  useClosing(isOpen, button)
   return (
     <div class="account-menu">
       <button
@@ -68,6 +51,30 @@ export function AccountMenu() {
       )}
     </div>
   )
+}
+
+/**
+ * Closes the menu at a click on the page, or when a person presses Escape. Exceptions are a click on the menu's button, and
+ * events in an element with the class `stay`.
+ */
+function useClosing(isOpen: Signal<boolean>, button: RefObject<HTMLButtonElement | null>): void {
+  useEffect(() => {
+    const close = (event: Event) => {
+      const isKey = event instanceof KeyboardEvent
+      if (isKey && event.key !== 'Escape') return
+      const exceptions = isKey ? '.menu .stay' : '.menu-button, .menu .stay'
+      if (event.target instanceof Element && event.target.closest(exceptions)) return
+      // An entry of the menu may have the focus. The entry disappears, so the button gets the focus.
+      if (isKey && isOpen.value) button.current?.focus()
+      isOpen.value = false
+    }
+    document.addEventListener('click', close)
+    document.addEventListener('keydown', close)
+    return () => {
+      document.removeEventListener('click', close)
+      document.removeEventListener('keydown', close)
+    }
+  }, [])
 }
 
 function ThemeChoice() {
