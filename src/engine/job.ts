@@ -23,37 +23,19 @@ import { type TranscribeListener, transcribe } from './transcribe.ts'
 /** The settings with which this process reads media files: the maximum duration, and the path of the media program. */
 export type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
 
-export async function work(
-  models: LoadedModels,
-  { id, input, wantsTurns }: Order & { kind: 'job' },
-  reading: Reading,
-): Promise<void> {
+type JobOrder = Order & { kind: 'job' }
+
+export async function work(models: LoadedModels, order: JobOrder, reading: Reading): Promise<void> {
+  const { id, input, wantsTurns } = order
   const channels = input.channels ?? null
-  /** The number of channels whose transcription has ended. */
-  let done = 0
-  let reached = 0
-  let reportedAt = Number.NEGATIVE_INFINITY
-  const onSamples = async (samples: number) => {
-    const ended = done * Math.max(samples, (input.durationMs / 1000) * sampleRate)
-    reached = Math.max(reached, (ended + samples) / (channels ?? 1))
-    const now = performance.now()
-    if (now - reportedAt < limits.engineReportEveryMs) return
-    reportedAt = now
-    send({ kind: 'progress', id, seconds: seconds(reached) })
-    await nextTurn()
-  }
-  let utterancesSent = 0
-  const onUtterances = (utterances: Utterance[], language: string) => {
-    if (utterances.length === 0) return
-    send({ kind: 'utterances', id, first: utterancesSent, utterances, language })
-    utterancesSent += utterances.length
-  }
+  const progress = new Progress(order)
+  const onUtterances = utteranceReports(id)
   const open = (channel?: number) => {
     const signal = new AbortController().signal
     // If the job has a section, `durationMs` is the duration of the section, not of the file.
     const measuredMs = input.section ? undefined : input.durationMs
     const sound = decode(input.path, { ...reading, signal, channel, measuredMs })
-    const reported = withCalls(sound, () => onSamples(0))
+    const reported = withCalls(sound, () => progress.report(0))
     return cutSection(reported, input.section)
   }
   const script = new OneScript(input)
@@ -62,7 +44,7 @@ export async function work(
     const sound = peaks.of(open(channel))
     const heard = crosstalk ? withoutCrosstalk(sound, crosstalk) : sound
     const listener: TranscribeListener = {
-      onSamples,
+      onSamples: samples => progress.report(samples),
       onWarning(event, span) {
         const { from, to } = inSeconds(span, input.section?.fromMs ?? 0)
         send({ kind: 'warning', id, event, fields: { from_second: from, to_second: to } })
@@ -71,6 +53,7 @@ export async function work(
       ...own,
     }
     const transcript = await transcribe(models, heard, input, listener, script)
+    progress.channelEnded()
     return { transcript, peaks: peaks.bytes() }
   }
   try {
@@ -78,7 +61,7 @@ export async function work(
     const crosstalk = numbers.length > 1 ? await findCrosstalk(numbers.map(open)) : []
     const first = channels === null ? await hear({ onUtterances }) : await hear({}, 1, crosstalk[0])
     const heard: [typeof first, ...(typeof first)[]] = [first]
-    for (done = 1; done < numbers.length; done++) heard.push(await hear({}, done + 1, crosstalk[done]))
+    for (const number of numbers.slice(1)) heard.push(await hear({}, number, crosstalk[number - 1]))
     const [whole, ...others] = heard.map(({ transcript }) => transcript)
     const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
     if (channels !== null) {
@@ -92,6 +75,46 @@ export async function work(
     // (see `endByFault`).
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
+  }
+}
+
+/** Reports the progress of a job, at most once in `engineReportEveryMs`. */
+class Progress {
+  readonly #order: JobOrder
+  #endedChannels = 0
+  /** The largest number of samples that was reached, as the mean of all channels. */
+  #reached = 0
+  #reportedAt = Number.NEGATIVE_INFINITY
+
+  constructor(order: JobOrder) {
+    this.#order = order
+  }
+
+  /** Reports that the transcription has reached `samples` in a channel, or in the mix of all channels. */
+  async report(samples: number): Promise<void> {
+    const { id, input } = this.#order
+    const ended = this.#endedChannels * Math.max(samples, (input.durationMs / 1000) * sampleRate)
+    this.#reached = Math.max(this.#reached, (ended + samples) / (input.channels ?? 1))
+    const now = performance.now()
+    if (now - this.#reportedAt < limits.engineReportEveryMs) return
+    this.#reportedAt = now
+    send({ kind: 'progress', id, seconds: seconds(this.#reached) })
+    await nextTurn()
+  }
+
+  /** Must be called when the transcription of a channel, or of the mix of all channels, has ended. */
+  channelEnded(): void {
+    this.#endedChannels += 1
+  }
+}
+
+/** Returns a function that sends further utterances of a job. */
+function utteranceReports(id: number): (utterances: Utterance[], language: string) => void {
+  let first = 0
+  return (utterances, language) => {
+    if (utterances.length === 0) return
+    send({ kind: 'utterances', id, first, utterances, language })
+    first += utterances.length
   }
 }
 
