@@ -86,6 +86,7 @@ const engineLine: string[][] = [
   ['utterances'],
   ['assemble', 'channels'],
   ['loaded', 'missed', 'speech'],
+  ['hearing'],
   ['transcribe'],
   ['load'],
   ['names', 'print'],

@@ -9,7 +9,8 @@ import { findBlocks } from './hear/find-windows.ts'
 import type { PlacedText } from './hear/place.ts'
 import { Recording } from './hear/recording.ts'
 import type { Listener } from './hear/speech-model.ts'
-import { detectWith, type LoadedModels, modelFor, startDiarization, translatorsOf } from './loaded-models.ts'
+import { JobHearing } from './hearing.ts'
+import { type LoadedModels, startDiarization } from './loaded-models.ts'
 import type { TranscribeInput } from './request.ts'
 import { speechWarnings, type WarnedSpans } from './speech-warnings.ts'
 import { UtterancesSoFar } from './utterances-so-far.ts'
@@ -37,56 +38,42 @@ export async function transcribe(
   listener: TranscribeListener,
   script = new OneScript(input),
 ): Promise<Transcript> {
-  const { translate = false } = input
-  let { language } = input
-  const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
-  const usable = translate ? translatorsOf(models) : models.speech
-  // The job uses the first model that supports the language. Without a language, the job uses the first model if this
-  // model can detect languages. Otherwise `chosen` is null until another model has detected the language.
-  const [first] = usable
-  let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
   const warned: WarnedSpans = { 'text doubtful': [], 'speech without text': [] }
-  const hearing = collecting(warned, diarization, listener)
-  let started = (chosen ?? first).start(input)
+  const collector = collecting(warned, diarization, listener)
   const recording = new Recording()
   const texts: PlacedText[] = []
   const soFar = new UtterancesSoFar(input)
-  const heard = heardBy(diarization, sound)
-  const blocks = findBlocks(models.vad, heard, recording, {
-    rows: started.rows,
+  const hearing = new JobHearing(models, input)
+  const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, {
+    rows: hearing.rows,
     isOneOfChannels: (input.channels ?? 1) > 1,
-    onSamples: hearing.onSamples,
+    onSamples: collector.onSamples,
   })
   try {
     for await (const block of blocks) {
-      if (chosen === null) {
-        language = await detectWith(models, block, recording)
-        chosen = modelFor(usable, language)
-        const detector = started
-        started = chosen.start(input)
-        detector.end?.()
-      }
+      await hearing.choose(block, recording)
       // A block has as many windows as the first model can take at once. The chosen model may take fewer windows.
-      for (let at = 0; at < block.length; at += started.rows) {
-        const windows = block.slice(at, at + started.rows)
-        const recognised = await started.hear(windows, { recording, language, translate, listener: hearing })
-        language = recognised.language
-        const unified = await script.unify(recognised.texts, languageOfText())
+      for (let at = 0; at < block.length; at += hearing.rows) {
+        const windows = block.slice(at, at + hearing.rows)
+        const heard = await hearing.hear(windows, recording, collector)
+        const unified = await script.unify(heard, hearing.languageOfText)
         texts.push(...unified)
         const read = wholeMilliseconds(recording.length)
-        listener.onUtterances?.(soFar.add(unified, languageOfText(), read), languageOfText())
+        const language = hearing.languageOfText
+        listener.onUtterances?.(soFar.add(unified, language, read), language)
       }
     }
   } finally {
-    started.end?.()
+    hearing.end()
   }
+  const language = hearing.languageOfText
   const samples = wholeMilliseconds(recording.length)
-  listener.onUtterances?.(soFar.end(languageOfText(), samples), languageOfText())
+  listener.onUtterances?.(soFar.end(language, samples), language)
   await listener.onSamples(recording.length)
   const hasWords = texts.some(({ text }) => text.trim() !== '')
   const { transcript, turns } = assemble(texts, {
-    language: languageOfText(),
+    language,
     samples,
     align: input.align,
     // Without words, there are no turns, because diarization can find a voice in music or noise.
@@ -96,9 +83,9 @@ export async function transcribe(
   const voiceWarning = diarization && 'warning' in models.voices ? models.voices.warning : null
   return {
     ...transcript,
-    model: (chosen ?? first).name,
+    model: hearing.model,
     warnings: [
-      ...(started.warning ? [started.warning] : []),
+      ...(hearing.warning ? [hearing.warning] : []),
       ...speechWarnings(warned, input.section?.fromMs ?? 0),
       ...(voiceWarning ? [voiceWarning] : []),
     ],
