@@ -37,6 +37,14 @@ export function formatDuration(durationMs: number): string {
   return formatCount(shown, unit)
 }
 
+/** Formats a number of seconds as minutes and seconds: `7:53`, or `1:02:03` from one hour on. */
+export function formatClock(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const two = (part: number) => String(part).padStart(2, '0')
+  const short = `${Math.floor(whole / 60) % 60}:${two(whole % 60)}`
+  return whole < 3600 ? short : `${Math.floor(whole / 3600)}:${short.padStart(5, '0')}`
+}
+
 /** Formats a number of things with their name, for example `1 job` or `2 jobs`. */
 export function formatCount(count: number, name: string): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`

@@ -1,6 +1,7 @@
 // Writes a transcript as Markdown, as a CSV table, or as a list of speaker turns in RTTM (Rich Transcription Time
 // Marked).
 
+import { clock } from './clock.ts'
 import { speakerName } from './export-options.ts'
 import { joinTexts } from './join-texts.ts'
 import type { SpeakerTurn, Transcript } from './transcript.ts'
@@ -18,7 +19,7 @@ export function writeMarkdown({ utterances, language }: Transcript, title: strin
   }
   const paragraphs = turns.map(({ speaker, start, texts }) => {
     const name = speaker === null ? '' : `**${markdown(speakerName(speaker))}** `
-    return `${name}_${clock(start)}_ ${markdown(joinTexts(texts, language))}\n`
+    return `${name}_${clock(start * 1000, true)}_ ${markdown(joinTexts(texts, language))}\n`
   })
   return [`# ${markdown(title)}\n`, ...paragraphs].join('\n')
 }
@@ -42,12 +43,6 @@ export function writeRttm(turns: readonly SpeakerTurn[], title: string): string 
       return `SPEAKER ${field(title)} 1 ${times} <NA> <NA> ${field(speaker)} <NA> <NA>\n`
     })
     .join('')
-}
-
-function clock(seconds: number): string {
-  const whole = Math.floor(seconds)
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
-  return parts.map(part => String(part).padStart(2, '0')).join(':')
 }
 
 /** Escapes special characters of Markdown. Replaces each run of white space with one space. */

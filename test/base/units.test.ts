@@ -1,5 +1,12 @@
 import { expect, test } from 'bun:test'
-import { formatCount, formatDuration, formatSize, parseDuration, parseSize } from '../../src/base/units.ts'
+import {
+  formatClock,
+  formatCount,
+  formatDuration,
+  formatSize,
+  parseDuration,
+  parseSize,
+} from '../../src/base/units.ts'
 
 const durations: [string, number | null][] = [
   ['250ms', 250],
@@ -69,4 +76,15 @@ test.each([
   [2, '2 jobs'],
 ])('a count of %p is shown as %p', (count, shown) => {
   expect(formatCount(count, 'job')).toBe(shown)
+})
+
+test.each([
+  [0, '0:00'],
+  [59.9, '0:59'],
+  [473, '7:53'],
+  [3599.9, '59:59'],
+  [3723, '1:02:03'],
+  [360_000, '100:00:00'],
+])('%p seconds are shown as %p', (seconds, text) => {
+  expect(formatClock(seconds)).toBe(text)
 })

@@ -2,12 +2,13 @@
 
 import { Type } from '@sinclair/typebox'
 import { oneOf } from '../../base/schema.ts'
+import { formatClock } from '../../base/units.ts'
 import { jobStates } from '../../jobs/states.ts'
 import { limits } from '../../limits.ts'
 import { hitsOf } from '../jobs/search.ts'
 import { pageOf } from '../jobs/transcriptions.ts'
 import { closed } from '../shapes/request-values.ts'
-import { clock, describeJob, sourceOf } from './describe.ts'
+import { describeJob, sourceOf } from './describe.ts'
 import { tool } from './tool.ts'
 
 const limit = Type.Optional(
@@ -45,7 +46,7 @@ export const searchTranscripts = tool({
     const { items, next_cursor } = hitsOf(service, caller.accountId, { q: query, ...options })
     const lines = items.map(
       ({ transcription_id, created_at, start, speaker, text, ...source }) =>
-        `${transcription_id} [${clock(start)}] ${speaker ? `${speaker}: ` : ''}${text}\n` +
+        `${transcription_id} [${formatClock(start)}] ${speaker ? `${speaker}: ` : ''}${text}\n` +
         `  from ${sourceOf(source)}, ${created_at.slice(0, 10)}`,
     )
     return listed(lines, next_cursor, `Nothing was found for ${JSON.stringify(query)}. Try fewer words.`)

@@ -1,5 +1,6 @@
 // Waits for a job, and reads its transcript for an assistant.
 
+import { formatClock } from '../../base/units.ts'
 import { ApiError } from '../../errors.ts'
 import { errorOf } from '../../jobs/events.ts'
 import { findOwnJob, type Job } from '../../jobs/job.ts'
@@ -10,7 +11,6 @@ import { findTranscript } from '../../transcripts/find-transcript.ts'
 import { exportOptions } from '../jobs/exports.ts'
 import { inTurn } from '../jobs/transcript-turns.ts'
 import type { Service } from '../service.ts'
-import { clock } from './describe.ts'
 import { cutPages } from './pages.ts'
 import type { ToolContext } from './tool.ts'
 
@@ -95,7 +95,7 @@ function writePage(
     page < pages.length
       ? `\n(Page ${page} of ${pages.length}; call get_transcript with page ${page + 1}.)`
       : ''
-  const length = clock((job.durationMs ?? 0) / 1000)
+  const length = formatClock((job.durationMs ?? 0) / 1000)
   return `Transcription ${id}: language ${transcript.language}, length ${length}, page ${page} of ${pages.length}.\n\n${text}${more}`
 }
 

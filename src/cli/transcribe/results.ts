@@ -1,6 +1,7 @@
 // Writes the transcripts of the sources to the output files or to stdout.
 
 import { existsSync } from 'node:fs'
+import { formatClock } from '../../base/units.ts'
 import { visible, visiblePlace } from '../../base/visible.ts'
 import { joinTexts } from '../../transcripts/join-texts.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../../transcripts/transcript.ts'
@@ -9,7 +10,7 @@ import { terminal } from '../terminal.ts'
 import { formats } from './formats.ts'
 import { partialPath, refuseBlocked, writeOutput } from './output-file.ts'
 import type { Output } from './output-paths.ts'
-import { clock, type Screen, speedOf } from './screen.ts'
+import { type Screen, speedOf } from './screen.ts'
 import { shifted, shiftedTurns } from './section.ts'
 import type { Source } from './source.ts'
 import type { Task } from './task.ts'
@@ -132,13 +133,13 @@ export class Results {
       writeOutput(path, this.#text(work, transcript, format), { overwrite: true })
     const places = partial.map(({ path }) => visible(path)).join(', ') || 'standard output'
     return new Interrupted(
-      `interrupted in ${visiblePlace(source.place)}; its text up to ${clock(heard.end + fromMs / 1000)} is in ${places}`,
+      `interrupted in ${visiblePlace(source.place)}; its text up to ${formatClock(heard.end + fromMs / 1000)} is in ${places}`,
     )
   }
 
   #show({ screen }: Work, utterances: readonly Utterance[]): void {
     const { fromMs } = this.#task.section
-    for (const { start, text } of utterances) screen.heard(`[${clock(start + fromMs / 1000)}] ${text}`)
+    for (const { start, text } of utterances) screen.heard(`[${formatClock(start + fromMs / 1000)}] ${text}`)
   }
 
   /** Prints a transcript to stdout. Prints nothing if the terminal already showed its lines. */

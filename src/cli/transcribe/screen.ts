@@ -2,6 +2,7 @@
 // Otherwise, it is a line for each further tenth of a long recording, at most every `terminalReportEveryMs`. Each
 // finished recording gets one more line. With --quiet, only errors, warnings and engine notes are shown.
 
+import { formatClock } from '../../base/units.ts'
 import { visible } from '../../base/visible.ts'
 import { limits } from '../../limits.ts'
 import { barOf, openBar } from '../bar.ts'
@@ -66,23 +67,15 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
 export function progressText(progress: { seconds: number; total: number; elapsed: number }): string {
   const { total, elapsed } = progress
   const seconds = Math.min(progress.seconds, total)
-  const done = `${Math.floor((100 * seconds) / total)} %, ${clock(seconds)} of ${clock(total)}`
+  const done = `${Math.floor((100 * seconds) / total)} %, ${formatClock(seconds)} of ${formatClock(total)}`
   if (seconds === 0 || elapsed < 1) return done
   const speed = seconds / elapsed
-  return `${done}, ${speed.toFixed(1)}×, ${clock((total - seconds) / speed)} left`
+  return `${done}, ${speed.toFixed(1)}×, ${formatClock((total - seconds) / speed)} left`
 }
 
 /**
  * Returns a text such as `7:53 in 1:13 (6.4×)`: the duration of the recording, the time of the work, and their ratio.
  */
 export function speedOf(seconds: number, elapsed: number): string {
-  return `${clock(seconds)} in ${clock(elapsed)} (${(seconds / Math.max(elapsed, 0.001)).toFixed(1)}×)`
-}
-
-/** Formats seconds as `7:53`, or as `1:02:03` from one hour on. */
-export function clock(seconds: number): string {
-  const whole = Math.floor(seconds)
-  const two = (part: number) => String(part).padStart(2, '0')
-  const short = `${Math.floor(whole / 60) % 60}:${two(whole % 60)}`
-  return whole < 3600 ? short : `${Math.floor(whole / 3600)}:${short.padStart(5, '0')}`
+  return `${formatClock(seconds)} in ${formatClock(elapsed)} (${(seconds / Math.max(elapsed, 0.001)).toFixed(1)}×)`
 }
