@@ -12,7 +12,7 @@ import type { Service } from './service.ts'
  * The addresses of the pages of the web app, except `/`. All of them return the same HTML file, whose script shows the
  * page for the address.
  */
-export const pagePaths = [
+const pagePaths = [
   '/register',
   '/jobs',
   '/jobs/:id',

@@ -14,7 +14,7 @@ import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Quer
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 
 /** Returns the BM25 score of an utterance in millionths, rounded to a whole number. All phrases have equal weight. */
-export function scoreOf(text: string, phrases: readonly Phrase[]): number {
+function scoreOf(text: string, phrases: readonly Phrase[]): number {
   const counts = countPhrases(text, phrases)
   const norm = saturation * (1 - lengthWeight + (lengthWeight * text.length) / usualLength)
   const score = counts.reduce((sum, count) => sum + (count * (saturation + 1)) / (count + norm), 0)

@@ -85,7 +85,7 @@ function diarizedJsonOf(transcript: Transcript): Static<typeof shapes.diarizedJs
   }
 }
 
-export function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.json>['usage'] {
+function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.json>['usage'] {
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
@@ -94,6 +94,6 @@ const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: '
 const names = new Intl.DisplayNames(['en'], { type: 'language' })
 
 /** Returns the English name of a language, as Whisper writes it: `english` for `en`. */
-export function languageName(code: string): string {
+function languageName(code: string): string {
   return whisperNames[code] ?? names.of(code)?.toLowerCase() ?? code
 }

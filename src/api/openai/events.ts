@@ -7,7 +7,7 @@ import type { Wanted } from './options.ts'
 import { diarizedSegmentsOf } from './segments.ts'
 import { logprobsOf } from './words.ts'
 
-export function eventOf(data: { type: string; [field: string]: unknown }): string {
+function eventOf(data: { type: string; [field: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 

@@ -2,7 +2,7 @@
 
 import type { Static } from '@sinclair/typebox'
 import { withGap } from '../../transcripts/join-texts.ts'
-import type { Transcript, Word } from '../../transcripts/transcript.ts'
+import type { Transcript } from '../../transcripts/transcript.ts'
 import type * as shapes from './shapes/replies.ts'
 
 /**
@@ -25,13 +25,10 @@ export function logprobsOf({
   })
 }
 
-export function wordsOf(transcript: Transcript): NonNullable<Static<typeof shapes.verboseJson>['words']> {
-  return wordsIn(transcript).map(({ word, start, end }) => ({ word, start, end }))
+export function wordsOf({ utterances }: Transcript): NonNullable<Static<typeof shapes.verboseJson>['words']> {
+  return utterances.flatMap(({ words }) => words.map(({ word, start, end }) => ({ word, start, end })))
 }
 
-function wordsIn({ utterances }: Transcript): Word[] {
-  return utterances.flatMap(({ words }) => words)
-}
 /**
  * The smallest probability whose logarithm is sent. Smaller probabilities are raised to it, because JSON cannot express
  * the logarithm of 0.

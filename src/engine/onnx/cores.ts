@@ -13,7 +13,7 @@ export function allowedCores(): number {
  * period: `200000 100000` allows 2 cores. The result is rounded down, but at least 1, and is infinity if there is no
  * limit or if `line` is empty.
  */
-export function quotaOf(line: string): number {
+function quotaOf(line: string): number {
   const [quota, period] = line.trim().split(/\s+/).map(Number)
   return quota && period ? Math.max(1, Math.floor(quota / period)) : Number.POSITIVE_INFINITY
 }

@@ -94,7 +94,7 @@ function escaped(text: string): string {
  * Divides the words of a sentence into as few cues as the limits allow, of about the same length. A word is never
  * divided.
  */
-export function cuesOf(words: readonly Timed[], options: PassageOptions, parts = 1): Timed[] {
+function cuesOf(words: readonly Timed[], options: PassageOptions, parts = 1): Timed[] {
   const length = words.reduce((sum, { text }) => sum + text.length, 0)
   const cues: (Timed & { count: number })[] = []
   let passed = 0

@@ -6,8 +6,6 @@ const barWidth = 2
 const barGap = 1
 const laneHeight = 4
 
-export type WaveColours = { bar: string; speakers: string[] }
-
 /**
  * Draws the waveform of the whole recording over the width of the canvas. `peaks` has one byte for each 50 ms of sound.
  * Without peaks, draws a flat line.
