@@ -124,9 +124,13 @@ export function requireNothingForeign(dataDir: string): void {
   if (foreign !== undefined) throw new Error(`${dataDir} is not empty and not of steno: it has ${foreign}`)
 }
 
+/** Returns the folders of media files: of the files that callers sent, and of those that the server downloaded. */
+export function mediaFolders(dataDir: string): { uploads: string; downloads: string } {
+  return { uploads: join(dataDir, 'uploads'), downloads: join(dataDir, 'media') }
+}
+
 function requireNoMedia(dataDir: string): void {
-  for (const name of ['uploads', 'media']) {
-    const folder = join(dataDir, name)
+  for (const folder of Object.values(mediaFolders(dataDir))) {
     const [file] = existsSync(folder) && !isLink(folder) ? readdirSync(folder) : []
     if (file !== undefined)
       throw new Error(`${folder} has files, such as ${file}, but steno.db is missing or empty`)

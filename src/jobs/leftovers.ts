@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { isDraft } from '../base/draft-names.ts'
 import { isId } from '../base/id.ts'
 import { tryRemove } from '../base/remove-file.ts'
+import { mediaFolders } from '../db/data-dir.ts'
 import type { Db } from '../db/db.ts'
 import { uploadPath } from '../uploads/disk.ts'
 import { purgeUpload } from '../uploads/upload.ts'
@@ -14,9 +15,10 @@ import { purgeUpload } from '../uploads/upload.ts'
  * without a job or upload. A draft is a file that is still being written. Returns the number of removed files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
+  const { uploads, downloads } = mediaFolders(dataDir)
   const leftovers = [
-    ...listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id)),
-    ...listUnknown(join(dataDir, 'media'), id => isDownloadNeeded(db, id)),
+    ...listUnknown(uploads, id => isUploadNeeded(db, id)),
+    ...listUnknown(downloads, id => isDownloadNeeded(db, id)),
   ]
   const removed = leftovers.filter(tryRemove).length
   purgeEnrolments(db, dataDir)

@@ -3,6 +3,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeFile, tryRemove } from '../base/remove-file.ts'
+import { mediaFolders } from '../db/data-dir.ts'
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
 import { uploadPath } from '../uploads/disk.ts'
@@ -10,21 +11,19 @@ import { listDeletedJobsWithMedia, listJobsWithOldMedia } from './due-jobs.ts'
 import type { Job } from './job.ts'
 
 export function makeMediaFolders(dataDir: string): void {
-  for (const folder of mediaFolders(dataDir)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const folder of Object.values(mediaFolders(dataDir)))
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
 }
 
 /** Returns true if the process may create files in the folders of media files. Does not check the free space. */
 export function canWriteMedia(dataDir: string): boolean {
   try {
-    for (const folder of mediaFolders(dataDir)) accessSync(folder, constants.W_OK | constants.X_OK)
+    for (const folder of Object.values(mediaFolders(dataDir)))
+      accessSync(folder, constants.W_OK | constants.X_OK)
     return true
   } catch {
     return false
   }
-}
-
-function mediaFolders(dataDir: string): string[] {
-  return ['uploads', 'media'].map(name => join(dataDir, name))
 }
 
 export function mediaPath(dataDir: string, job: Job): string {
@@ -71,5 +70,5 @@ export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: nu
 }
 
 function downloadPath(dataDir: string, jobId: string): string {
-  return join(dataDir, 'media', jobId)
+  return join(mediaFolders(dataDir).downloads, jobId)
 }

@@ -2,12 +2,13 @@
 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mediaFolders } from '../db/data-dir.ts'
 import { limits } from '../limits.ts'
 
 export type Received = { fileBytes: number; sha256: string }
 
 export function uploadPath(dataDir: string, uploadId: string): string {
-  return join(dataDir, 'uploads', uploadId)
+  return join(mediaFolders(dataDir).uploads, uploadId)
 }
 
 /**
