@@ -1,4 +1,4 @@
-// Writes each mail to a folder, as a file that mail programs can open.
+// Writes each mail to a folder in the data folder, as a file that mail programs can open.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,8 @@ import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import type { Mail, Mailer } from './mail.ts'
 
-export function openMailFolder(folder: string, from: string): Mailer {
+export function openMailFolder(dataDir: string, from: string): Mailer {
+  const folder = mailFolder(dataDir)
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -36,8 +37,12 @@ export function removeOldMail(dataDir: string, nowMs: number): void {
   }
 }
 
+function mailFolder(dataDir: string): string {
+  return join(dataDir, 'mail')
+}
+
 function listMail(dataDir: string): string[] {
-  const folder = join(dataDir, 'mail')
+  const folder = mailFolder(dataDir)
   if (!existsSync(folder)) return []
   return readdirSync(folder, { withFileTypes: true })
     .filter(entry => entry.isFile() && isId(entry.name.replace(/\.eml$/, '')))

@@ -1,7 +1,6 @@
 // Sends mails by SMTP. Without a mail server, each mail is written to a folder (mail-folder.ts).
 
 import { isIPv4 } from 'node:net'
-import { join } from 'node:path'
 import { formatDuration } from '../base/units.ts'
 import { limits } from '../limits.ts'
 import type { Mailer } from './mail.ts'
@@ -18,7 +17,7 @@ export type MailOptions = {
 export function openMailer(options: MailOptions): Mailer {
   const from = options.mailFrom ?? `steno@${mailDomain(options.baseUrl)}`
   return options.smtpUrl === null
-    ? openMailFolder(join(options.dataDir, 'mail'), from)
+    ? openMailFolder(options.dataDir, from)
     : openSmtp(options.smtpUrl, from, options.timeoutMs ?? limits.mailTimeoutMs)
 }
 
