@@ -31,7 +31,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'give waiting jobs to engines': ({ runner }) => runner.pump(),
     'remove bytes of expired uploads': ({ db, config, uploads }) =>
       removeUnusedBytes(db, config.dataDir, { sending: uploads.sending() }),
-    'delete uploads of enrolments': ({ uploads }) => uploads.discardLeft(),
+    'delete discarded uploads': ({ uploads }) => uploads.discardLeft(),
     'remove old media': ({ db, config }) =>
       removeOldMedia(db, config.dataDir, { keptMs: config.mediaRetentionMs }),
     'delete old jobs': ({ runner, config }) => {
