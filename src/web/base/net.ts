@@ -5,7 +5,7 @@ import { words } from '../words.ts'
 import { readClock } from './clock.ts'
 import { isOnline, pause, signInAgain } from './connection.ts'
 import { Fault, faultOf, isJson } from './fault.ts'
-import { timing } from './timing.ts'
+import { retryPauseMs } from './timing.ts'
 
 type Options = {
   /** The parameters of the query in the URL. A parameter that is undefined or empty is left out. */
@@ -101,7 +101,7 @@ async function send(method: string, path: string, options: Options): Promise<Res
       if (options.waitsForServer === false) throw new Fault('OFFLINE', words.faults.offline)
     }
     isOnline.value = false
-    await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), options.signal)
+    await pause(retryPauseMs(tries), options.signal)
   }
 }
 

@@ -33,3 +33,8 @@ export const timing = {
   /** The time between two requests for the data of the operator's page. */
   operatorEveryMs: 10_000,
 }
+
+/** Returns the pause, in milliseconds, before another attempt (exponential backoff). `tries` counts the earlier pauses. */
+export function retryPauseMs(tries: number): number {
+  return Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries)
+}

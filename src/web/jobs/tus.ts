@@ -4,7 +4,7 @@
 import { isOnline, pause, signInAgain } from '../base/connection.ts'
 import { Fault, faultOf } from '../base/fault.ts'
 import { isAway } from '../base/net.ts'
-import { timing } from '../base/timing.ts'
+import { retryPauseMs, timing } from '../base/timing.ts'
 
 const version = { 'Tus-Resumable': '1.0.0' }
 
@@ -84,7 +84,7 @@ export async function sendFile(
       await requireReadable(file)
       isOnline.value = !isAway(error)
       if (error instanceof Fault && error.status === 401) await signInAgain()
-      else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
+      else await pause(retryPauseMs(tries++), signal)
       signal.throwIfAborted()
       onRefused(isAway(error) ? 0 : tries)
       // The server may have stored some bytes of the failed part. The next part must begin after these bytes.

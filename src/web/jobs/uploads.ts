@@ -4,7 +4,7 @@ import { session } from '../account/session.ts'
 import { isOnline, pause, signInAgain } from '../base/connection.ts'
 import { Fault, messageOf } from '../base/fault.ts'
 import { isAway } from '../base/net.ts'
-import { timing } from '../base/timing.ts'
+import { retryPauseMs, timing } from '../base/timing.ts'
 import { words } from '../words.ts'
 import { type JobOptions, newId, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
@@ -136,7 +136,7 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
       if (!isLimited && !isAway(error)) throw error
       isOnline.value = isLimited
       const retryAfterMs = isLimited ? error.retryAfterMs : null
-      await pause(retryAfterMs ?? Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), signal)
+      await pause(retryAfterMs ?? retryPauseMs(tries), signal)
       signal.throwIfAborted()
     }
   }

@@ -3,6 +3,7 @@
 
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { messageOf } from '../base/fault.ts'
 import { path } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
 import { words } from '../words.ts'
@@ -26,8 +27,7 @@ export function tell(text: string, undo?: () => void): () => void {
 }
 
 export function tellFault(fault: unknown): void {
-  const text = fault instanceof Error ? fault.message : String(fault)
-  show(text, { isFault: true, action: null, ms: timing.undoMs })
+  show(messageOf(fault), { isFault: true, action: null, ms: timing.undoMs })
 }
 
 /** The functions that carry out the actions that can still be undone. */
