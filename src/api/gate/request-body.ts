@@ -1,5 +1,6 @@
 // Reads the body of a request into its `RequestState`, and stores the reply to a request with an Idempotency-Key.
 
+import { limits } from '../../limits.ts'
 import type { Service } from '../service.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
@@ -13,9 +14,9 @@ export class Replay {
 export async function takeBody(
   request: Request,
   requestState: RequestState,
-  bytesMax?: number,
+  bytesMax: number = limits.bodyBytesMax,
 ): Promise<object> {
-  checkBodyHeaders(request, bytesMax === undefined ? {} : { bytesMax })
+  checkBodyHeaders(request, { bytesMax })
   requestState.rawBody = await readBody(request, bytesMax)
   requestState.recheck()
   return parseBody(requestState.rawBody)
