@@ -3,7 +3,7 @@
 import type { Static } from '@sinclair/typebox'
 import { centsOf, wholeSeconds } from '../accounts/price.ts'
 import { balanceBefore, listStatement } from '../accounts/statement.ts'
-import { findNames } from '../jobs/usage.ts'
+import { findNames } from '../jobs/job-names.ts'
 import { limits } from '../limits.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { timestamp } from './jobs/job-json.ts'

@@ -1,4 +1,4 @@
-// Reads facts about many jobs at once from the database: the use of the server by each account, and the names of jobs.
+// The use of the server by each account, for the operator.
 
 import { nextTurn } from '../base/next-turn.ts'
 import type { Db } from '../db/db.ts'
@@ -77,21 +77,4 @@ function sumCharges(db: Db, accountId: string, after: number): number {
     { accountId, after },
   )
   return row?.units ?? 0
-}
-
-/**
- * Returns the name and the duration of each job in `ids`, by the id of the job. The name is `name` in the metadata, or
- * else the file name of the upload, or else the address of the source. Deleted jobs are left out.
- */
-export function findNames(
-  db: Db,
-  ids: readonly string[],
-): Map<string, { name: string; durationMs: number | null }> {
-  const rows = db.list<{ id: string; name: string; durationMs: number | null }>(
-    `select jobs.id, coalesce(json_extract(metadata, '$.name'), uploads.filename, source_url) as name, duration_ms as durationMs
-     from jobs left join uploads on uploads.id = upload_id
-     where deleted_at is null and jobs.id in (select value from json_each($ids))`,
-    { ids: JSON.stringify(ids) },
-  )
-  return new Map(rows.map(({ id, ...job }) => [id, job]))
 }

@@ -1,0 +1,20 @@
+// The names of jobs, for the statement of an account.
+
+import type { Db } from '../db/db.ts'
+
+/**
+ * Returns the name and the duration of each job in `ids`, by the id of the job. The name is `name` in the metadata, or
+ * else the file name of the upload, or else the address of the source. Deleted jobs are left out.
+ */
+export function findNames(
+  db: Db,
+  ids: readonly string[],
+): Map<string, { name: string; durationMs: number | null }> {
+  const rows = db.list<{ id: string; name: string; durationMs: number | null }>(
+    `select jobs.id, coalesce(json_extract(metadata, '$.name'), uploads.filename, source_url) as name, duration_ms as durationMs
+     from jobs left join uploads on uploads.id = upload_id
+     where deleted_at is null and jobs.id in (select value from json_each($ids))`,
+    { ids: JSON.stringify(ids) },
+  )
+  return new Map(rows.map(({ id, ...job }) => [id, job]))
+}
