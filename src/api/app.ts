@@ -8,9 +8,10 @@ import { quotaHeaders } from './gate/quota-answer.ts'
 import { emptyState } from './gate/request-state.ts'
 import { openRequestLog } from './request-log.ts'
 import { openRecorder } from './request-record.ts'
+import { pathOf } from './request-url.ts'
 import { routes } from './routes.ts'
 import type { Service } from './service.ts'
-import { listMethods, pathOf, unrouted } from './unrouted.ts'
+import { listMethods, unrouted } from './unrouted.ts'
 
 export function openApp(service: Service): AnyElysia {
   const requestIds = requestIdMaker()

@@ -11,8 +11,9 @@ import type { RequestState } from './gate/request-state.ts'
 import { isOAuthPath, oauthAnswer, openToAnyOrigin } from './oauth/answers.ts'
 import { isOpenAiPath, openAiAnswer } from './openai/errors.ts'
 import { missingPage } from './page-answer.ts'
+import { pathOf } from './request-url.ts'
 import type { Service } from './service.ts'
-import { pathOf, unrouted } from './unrouted.ts'
+import { unrouted } from './unrouted.ts'
 
 type Failed = {
   error: unknown

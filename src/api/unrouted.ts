@@ -1,7 +1,8 @@
-// Makes the error for a request that matches no route of the app.
+// The methods that the app accepts at a path, and the error for a request that matches no route.
 
 import type { AnyElysia } from 'elysia'
 import { ApiError } from '../errors.ts'
+import { pathOf } from './request-url.ts'
 import { acceptedRoutes } from './route.ts'
 
 /** Returns NOT_FOUND for an unknown path, and METHOD_NOT_ALLOWED for a known path with another method. */
@@ -10,19 +11,6 @@ export function unrouted(app: AnyElysia, request: Request): ApiError {
   return methods.length === 0
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
-}
-
-/**
- * Returns the path of a URL. Uses a regular expression, because `new URL` throws if a malformed Host header makes the
- * URL invalid.
- */
-export function pathOf(url: string): string {
-  return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
-}
-
-/** Returns the query parameters of a URL, even if a malformed Host header makes the URL invalid. */
-export function queryOf(url: string): URLSearchParams {
-  return new URLSearchParams(/^(?:https?:\/\/[^/]*)?\/[^?]*\?(.*)$/s.exec(url)?.[1] ?? '')
 }
 
 /**

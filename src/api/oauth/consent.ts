@@ -10,8 +10,8 @@ import { requestErrors } from '../../errors.ts'
 import { requireOwnOrigin } from '../gate/own-origin.ts'
 import { askerOf, type RequestState } from '../gate/request-state.ts'
 import { readSessionToken, sessionCookie } from '../gate/session-cookie.ts'
+import { queryOf } from '../request-url.ts'
 import type { Service } from '../service.ts'
-import { queryOf } from '../unrouted.ts'
 import { errorPage } from './answers.ts'
 import {
   type Authorization,
