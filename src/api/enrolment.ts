@@ -4,7 +4,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { PrintSource, VoicePrint } from '../engine/printer.ts'
 import { ApiError, JobFailure } from '../errors.ts'
-import { findOwnJob } from '../jobs/job.ts'
+import { requireOwnJob } from '../jobs/job.ts'
 import { mediaPath } from '../jobs/media-files.ts'
 import { findTranscript } from '../transcripts/find-transcript.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
@@ -50,8 +50,7 @@ async function findSpeech(
   accountId: string,
   { jobId, speaker }: { jobId: string; speaker: string },
 ): Promise<PrintSource> {
-  const job = findOwnJob(db, accountId, jobId)
-  if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+  const job = requireOwnJob(db, accountId, jobId)
   if (job.state !== 'completed') throw new ApiError('CONFLICT', `The transcription is ${job.status}.`)
   const { speakers, utterances } = findTranscript(db, job.id) ?? { speakers: null, utterances: [] }
   if (!speakers?.includes(speaker)) {

@@ -1,8 +1,7 @@
 // The route with which the web app reads the request of a job, to submit the job again.
 
 import { Elysia } from 'elysia'
-import { ApiError } from '../errors.ts'
-import { findOwnJob } from '../jobs/job.ts'
+import { requireOwnJob } from '../jobs/job.ts'
 import { submissionOf } from '../jobs/submission.ts'
 import { gate } from './gate/gate.ts'
 import { about } from './route.ts'
@@ -14,8 +13,7 @@ export const ownJobs = (service: Service) =>
   new Elysia({ prefix: '/app' }).use(gate(service)).get(
     '/jobs/:id/request',
     ({ caller, params }) => {
-      const job = findOwnJob(service.db, caller.accountId, params.id)
-      if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+      const job = requireOwnJob(service.db, caller.accountId, params.id)
       return submissionOf(job)
     },
     {

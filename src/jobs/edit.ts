@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts'
 import { countEdits, editTranscript } from '../transcripts/edit.ts'
 import { findUtterance } from '../transcripts/find-transcript.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
-import { findOwnJob, type Job } from './job.ts'
+import { type Job, requireOwnJob } from './job.ts'
 
 /** The body of the request PATCH /v1/transcribe/{id}. */
 type EditRequest = Static<typeof editRequest>
@@ -27,8 +27,7 @@ export function editJob(
   checkRequest(request)
   const { utterances = [], speakers = {} } = request
   return db.tx(() => {
-    const job = findOwnJob(db, accountId, jobId)
-    if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+    const job = requireOwnJob(db, accountId, jobId)
     const before = countEdits(db, jobId)
     if (before === null)
       throw new ApiError(

@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts'
 import { storeTranscript } from '../transcripts/store.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { recordEvent } from './events.ts'
-import { findJob, findOwnJob, type Job } from './job.ts'
+import { findJob, type Job, requireOwnJob } from './job.ts'
 import { type Failure, moveJob } from './moves.ts'
 
 /**
@@ -54,8 +54,7 @@ export type Cancelled = { job: Job; releasedUnits: number }
  */
 export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { ended: boolean } {
   return db.tx(() => {
-    const job = findOwnJob(db, accountId, id)
-    if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+    const job = requireOwnJob(db, accountId, id)
     if (job.errorCode === 'CANCELLED') return { job, releasedUnits: findReleased(db, id), ended: false }
     const cancelled = failJob(db, id, { code: 'CANCELLED' })
     if (!cancelled) throw new ApiError('CONFLICT', `The transcription is already ${job.state}.`)

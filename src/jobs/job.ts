@@ -3,7 +3,7 @@
 import { centsOf } from '../accounts/price.ts'
 import type { Db, Params } from '../db/db.ts'
 import type { TranscribeChoices } from '../engine/request.ts'
-import type { JobErrorCode } from '../errors.ts'
+import { ApiError, type JobErrorCode } from '../errors.ts'
 import type { JobState } from './states.ts'
 
 /** Texts with names that a caller stores with a job to find the job again. */
@@ -100,6 +100,13 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
     accountId,
   })
   return job ?? null
+}
+
+/** Returns a job like `findOwnJob`. Throws an ApiError if there is none. */
+export function requireOwnJob(db: Db, accountId: string, id: string): Job {
+  const job = findOwnJob(db, accountId, id)
+  if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+  return job
 }
 
 /** Returns the cost of a job in cents, or null if the length of its media is not known yet. A failed job costs 0. */

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
-import { findOwnJob } from '../../jobs/job.ts'
+import { requireOwnJob } from '../../jobs/job.ts'
 import { authenticate } from '../gate/credential.ts'
 import { gate } from '../gate/gate.ts'
 import { pauseIdleTimeout } from '../idle-timeout.ts'
@@ -16,8 +16,7 @@ export const events = (service: Service) => {
   return new Elysia({ prefix: '/v1', tags: ['Transcriptions'] }).use(gate(service)).get(
     '/transcribe/:id/events',
     ({ request, server, caller, params: { id } }) => {
-      const job = findOwnJob(service.db, caller.accountId, id)
-      if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+      const job = requireOwnJob(service.db, caller.accountId, id)
       const giveBack = streams.take(caller.countedAs)
       // The stream can be silent for longer than a short idle timeout (STENO_REQUEST_IDLE).
       const resumeTimeout = pauseIdleTimeout(service.config, server, request)

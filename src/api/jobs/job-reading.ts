@@ -1,7 +1,7 @@
 // The routes that read a job as JSON, or its transcript as subtitles or text.
 
 import { Elysia } from 'elysia'
-import type { Job } from '../../jobs/job.ts'
+import { type Job, requireOwnJob } from '../../jobs/job.ts'
 import { countEdits } from '../../transcripts/edit.ts'
 import { findTranscriptJson } from '../../transcripts/find-transcript.ts'
 import { gate } from '../gate/gate.ts'
@@ -12,7 +12,7 @@ import * as shapes from '../shapes/job.ts'
 import { tagOf } from './etag.ts'
 import { dropUnused, exportJob } from './exports.ts'
 import { jobJson } from './job-json.ts'
-import { type Awaited, findAwaited, requireJob } from './job-wait.ts'
+import { type Awaited, findAwaited } from './job-wait.ts'
 import { answerInTurn, type Written } from './transcript-turns.ts'
 
 export const jobReading = (service: Service) =>
@@ -83,6 +83,6 @@ function answerFrom(
 ): Promise<Response> {
   return answerInTurn(service.db, job, request.signal, () => {
     requestState.recheck()
-    return write(requireJob(service, caller, params.id))
+    return write(requireOwnJob(service.db, caller.accountId, params.id))
   })
 }

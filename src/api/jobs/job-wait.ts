@@ -1,7 +1,6 @@
 // Delays the response to a request until a job has ended, for at most the time that the request allows.
 
-import { ApiError } from '../../errors.ts'
-import { findOwnJob, type Job } from '../../jobs/job.ts'
+import { findOwnJob, type Job, requireOwnJob } from '../../jobs/job.ts'
 import type { Caller } from '../gate/credential.ts'
 import type { RequestState } from '../gate/request-state.ts'
 import { type IdleTimer, pauseIdleTimeout } from '../idle-timeout.ts'
@@ -36,12 +35,5 @@ export async function findAwaited(
     resumeTimeout()
     requestState.recheck()
   }
-  return requireJob(service, caller, id)
-}
-
-/** Returns a job of the caller. Throws an ApiError if the caller has no such job. */
-export function requireJob({ db }: Service, { accountId }: Caller, id: string): Job {
-  const job = findOwnJob(db, accountId, id)
-  if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
-  return job
+  return requireOwnJob(service.db, caller.accountId, id)
 }

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Db } from '../../db/db.ts'
 import { ApiError } from '../../errors.ts'
-import { findOwnJob, type Job } from '../../jobs/job.ts'
+import { type Job, requireOwnJob } from '../../jobs/job.ts'
 import { mediaPath } from '../../jobs/media-files.ts'
 import { findPeaks } from '../../jobs/peaks.ts'
 import { isTerminal } from '../../jobs/states.ts'
@@ -15,19 +15,14 @@ import { mediaHeaders } from '../shapes/media.ts'
 import { sendFile } from './send-file.ts'
 
 /** The routes of the web app's media player: the media file of a job and the peaks of its waveform. */
-export const media = (service: Service) => {
-  function findJob(accountId: string, id: string): Job {
-    const job = findOwnJob(service.db, accountId, id)
-    if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
-    return job
-  }
-
-  return new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
+export const media = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
     .use(gate(service))
 
     .get(
       '/transcribe/:id/audio',
-      ({ request, caller, params }) => sendSource(service, findJob(caller.accountId, params.id), request),
+      ({ request, caller, params }) =>
+        sendSource(service, requireOwnJob(service.db, caller.accountId, params.id), request),
       {
         account: 'jobs.get',
         params: idParam,
@@ -52,7 +47,7 @@ export const media = (service: Service) => {
     .get(
       '/transcribe/:id/peaks',
       ({ caller, params }) => {
-        const job = findJob(caller.accountId, params.id)
+        const job = requireOwnJob(service.db, caller.accountId, params.id)
         const peaks = findPeaks(service.db, job.id)
         if (peaks) return new Response(peaks, { headers: { 'Content-Type': 'application/octet-stream' } })
         if (job.state === 'completed') throw new ApiError('GONE', 'The waveform was not kept.')
@@ -70,7 +65,6 @@ export const media = (service: Service) => {
         }),
       },
     )
-}
 
 /** Sends the media file of a job, or the part of it that the header Range requests. */
 export async function sendSource({ db, config }: Service, job: Job, request: Request): Promise<Response> {
