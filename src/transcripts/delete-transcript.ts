@@ -3,8 +3,7 @@
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { leavePart } from './search-parts.ts'
-import type { IndexedJob } from './utterance-id.ts'
-import { utterancesMax } from './utterance-id.ts'
+import { type IndexedJob, rowsOf } from './utterance-id.ts'
 
 /**
  * A job whose stored utterances must be removed. `part` is the part of the search index that contains them. `part` is
@@ -49,13 +48,9 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(
     `delete from utterances where id in (
-       select id from utterances where id >= $first and id < $end order by id limit $limit
+       select id from utterances where id between $first and $last order by id limit $limit
      ) returning id`,
-    {
-      first: seq * utterancesMax,
-      end: (seq + 1) * utterancesMax,
-      limit: limits.removedUtterancesPerPiece,
-    },
+    { ...rowsOf({ seq }), limit: limits.removedUtterancesPerPiece },
   )
   for (const { id } of ids) db.run('delete from search where rowid = $id', { id })
   if (part !== null) leavePart(db, part, ids.length)

@@ -6,10 +6,10 @@ import { EditedSize } from './edited-size.ts'
 import { findUtterance } from './find-transcript.ts'
 import { joinTexts } from './join-texts.ts'
 import { fold } from './pieces.ts'
-import { type Edits, type Head, invalid, type Names, renameSpeakers, rowsOf } from './rename-speakers.ts'
+import { type Edits, type Head, invalid, type Names, renameSpeakers } from './rename-speakers.ts'
 import { withText } from './retime.ts'
 import { replaceInIndex } from './search-index.ts'
-import { type IndexedJob, utteranceId } from './utterance-id.ts'
+import { type IndexedJob, rowsOf, utteranceId } from './utterance-id.ts'
 
 type StoredHead = { head: string; names: string | null; edits: number }
 

@@ -4,9 +4,9 @@
 import type { Db } from '../db/db.ts'
 import { MB } from '../limits/units.ts'
 import { limits } from '../limits.ts'
-import { invalid, rowsOf } from './rename-speakers.ts'
+import { invalid } from './rename-speakers.ts'
 import type { Utterance } from './transcript.ts'
-import type { IndexedJob } from './utterance-id.ts'
+import { type IndexedJob, rowsOf } from './utterance-id.ts'
 
 /**
  * The size of the utterances of a transcript in bytes of JSON, and its maximum. Speaker names do not count towards the

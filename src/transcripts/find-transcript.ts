@@ -2,7 +2,7 @@
 
 import type { Db } from '../db/db.ts'
 import type { Transcript, Utterance } from './transcript.ts'
-import { utteranceId, utterancesMax } from './utterance-id.ts'
+import { rowsOf, utteranceId, utterancesMax } from './utterance-id.ts'
 
 /** `original` is the transcript that the engine returned. `current` includes all edits. */
 export type Version = 'current' | 'original'
@@ -31,8 +31,8 @@ export function findTranscriptJson(db: Db, jobId: string, version: Version = 'cu
   )
   if (!found) return null
   const utterances = db.list<{ body: string }>(
-    `select ${body} as body from utterances where id >= $first and id < $end order by id desc`,
-    rowsOf(found.seq),
+    `select ${body} as body from utterances where id between $first and $last order by id desc`,
+    rowsOf(found),
   )
   return `${found.head.slice(0, -1)},"utterances":[${utterances.map(row => row.body).join(',')}]}`
 }
@@ -40,14 +40,10 @@ export function findTranscriptJson(db: Db, jobId: string, version: Version = 'cu
 /** Returns the size of the utterances of a transcript, in bytes of JSON. For ten hours of speech, this takes about 10 ms. */
 export function sizeOfTranscript(db: Db, seq: number): number {
   const { bytes } = db.find<{ bytes: number }>(
-    `select coalesce(sum(octet_length(body)), 0) as bytes from utterances where id >= $first and id < $end`,
-    rowsOf(seq),
+    `select coalesce(sum(octet_length(body)), 0) as bytes from utterances where id between $first and $last`,
+    rowsOf({ seq }),
   )!
   return bytes
-}
-
-function rowsOf(seq: number): { first: number; end: number } {
-  return { first: seq * utterancesMax, end: (seq + 1) * utterancesMax }
 }
 
 /** Returns one utterance of a job, or null if the job has no utterance with this index. */

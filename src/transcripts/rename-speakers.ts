@@ -3,7 +3,7 @@
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import type { Transcript } from './transcript.ts'
-import { type IndexedJob, utterancesMax } from './utterance-id.ts'
+import { type IndexedJob, rowsOf } from './utterance-id.ts'
 
 export type Edits = {
   utterances: readonly { index: number; text: string }[]
@@ -17,11 +17,6 @@ export type Edits = {
 export type Head = Omit<Transcript, 'utterances'>
 
 export type Names = Record<string, string>
-
-/** Returns the lowest and the highest row id that utterances of a job can have. */
-export function rowsOf({ seq }: IndexedJob): { first: number; last: number } {
-  return { first: seq * utterancesMax, last: (seq + 1) * utterancesMax - 1 }
-}
 
 /**
  * Renames speakers in the stored utterances, in `head` and in `names`. `names` maps the engine's label of a speaker to

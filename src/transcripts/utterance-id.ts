@@ -17,3 +17,8 @@ export function placeOfUtterance(id: number): { seq: number; index: number } {
 
 /** The fields of a job that the search index needs. `seq` is the number of the job in the table `jobs`. */
 export type IndexedJob = { id: string; seq: number }
+
+/** Returns the lowest and the highest row id that utterances of a job can have. */
+export function rowsOf({ seq }: Pick<IndexedJob, 'seq'>): { first: number; last: number } {
+  return { first: seq * utterancesMax, last: (seq + 1) * utterancesMax - 1 }
+}
