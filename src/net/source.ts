@@ -40,13 +40,18 @@ export type Transfer = {
  * Sends a GET request, and returns the response. Rejects with a SourceError if the server cannot be reached or the
  * status is not 2xx. Rejects with the reason of the signal if the signal is aborted.
  */
-export async function get(
+export async function get(address: string, { headers = {}, ...request }: SourceRequest): Promise<Response> {
+  return await send(address, { headers }, request)
+}
+
+async function send(
   address: string,
-  { signal, headers = {}, signInHint, unreachableHint }: SourceRequest,
+  init: RequestInit,
+  { signal, signInHint, unreachableHint }: Omit<SourceRequest, 'headers'>,
 ): Promise<Response> {
   let answer: Response
   try {
-    answer = await fetch(address, { signal, headers })
+    answer = await fetch(address, { ...init, signal })
   } catch (error) {
     signal.throwIfAborted()
     const hint = unreachableHint ? `; ${unreachableHint}` : ''
@@ -79,15 +84,8 @@ export async function putJson(
   body: Uint8Array,
   { signal }: Pick<SourceRequest, 'signal'>,
 ): Promise<unknown> {
-  let answer: Response
-  try {
-    const headers = { 'Content-Type': 'application/json' }
-    answer = await fetch(address, { method: 'PUT', headers, body, signal })
-  } catch (error) {
-    signal.throwIfAborted()
-    throw new SourceError(`${shown(address)} cannot be reached (${reasonOf(error)})`)
-  }
-  if (!answer.ok) throw new SourceError(`${shown(address)} answered ${answer.status}`, answer.status)
+  const headers = { 'Content-Type': 'application/json' }
+  const answer = await send(address, { method: 'PUT', headers, body }, { signal })
   return await answer.json()
 }
 
