@@ -1,11 +1,14 @@
 // Joins the tokens of a text into words.
 
+/** A part of a text, and the ids of its tokens. */
+type Piece = { text: string; ids: number[] }
+
 /**
  * Divides tokens into small groups, so that usually no character is in two groups. A character may consist of several
  * tokens. A group has at most 8 tokens, even if its last character is incomplete.
  */
-export function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
-  const characters: { text: string; ids: number[] }[] = []
+export function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string): Piece[] {
+  const characters: Piece[] = []
   let run: number[] = []
   for (const [index, id] of ids.entries()) {
     run.push(id)
@@ -16,8 +19,6 @@ export function splitCharacters(ids: readonly number[], decode: (ids: readonly n
   }
   return characters
 }
-
-type Piece = { text: string; ids: number[] }
 
 /** Returns true if `text` continues a Latin word or a number at the end of `before`, as `Phone` continues `i`. */
 export function continuesLatin(before: string, text: string): boolean {
