@@ -1,7 +1,8 @@
 // Writes the metrics of the service in the text format of Prometheus.
 
-import { readdirSync, statfsSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { build } from '../base/build.ts'
+import { diskSpace } from '../base/disk-space.ts'
 import { countJobs } from '../jobs/list.ts'
 import { isTerminal, jobStates } from '../jobs/states.ts'
 import type { Service } from './service.ts'
@@ -31,8 +32,7 @@ export function metricsText({ db, config, engine, fleet, metrics }: Service, sto
 function measureDisk(metrics: Service['metrics'], dataDir: string): void {
   metrics.clear('steno_disk_free_bytes')
   try {
-    const { bavail, bsize } = statfsSync(dataDir)
-    metrics.set('steno_disk_free_bytes', {}, bavail * bsize)
+    metrics.set('steno_disk_free_bytes', {}, diskSpace(dataDir).free)
   } catch {
     // The data folder is missing or cannot be read. The metric `steno_storage_writable` reports this problem.
   }

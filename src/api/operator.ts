@@ -1,11 +1,11 @@
 // The route of the overview for operators. Only an account with the operator flag may read it.
 
-import { statfsSync } from 'node:fs'
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { findAccount } from '../accounts/account.ts'
 import { centsOf } from '../accounts/price.ts'
 import { findAccountSettings } from '../accounts/settings.ts'
+import { diskSpace } from '../base/disk-space.ts'
 import { reused } from '../base/reused.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
@@ -61,7 +61,7 @@ function overviewOf(
 ): Static<typeof shapes.overview> {
   const { db, engine, config, metrics } = service
   const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
-  const { bavail, blocks, bsize } = statfsSync(config.dataDir)
+  const { free, total } = diskSpace(config.dataDir)
   return {
     engine: engine.state(),
     workers: engine.capacity,
@@ -70,8 +70,8 @@ function overviewOf(
     engine_crashes: metrics.counter('steno_engine_crashes_total', {}).value,
     lost_events: lostEvents,
     disk: {
-      free_bytes: bavail * bsize,
-      total_bytes: blocks * bsize,
+      free_bytes: free,
+      total_bytes: total,
       media_bytes: mediaBytes,
       reserve_bytes: config.diskReserveBytes,
     },

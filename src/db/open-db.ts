@@ -1,7 +1,8 @@
 // Opens the database, and applies the migrations that it lacks.
 
 import { Database } from 'bun:sqlite'
-import { statfsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { diskSpace } from '../base/disk-space.ts'
 import { touchPrivate } from '../base/private-file.ts'
 import { reasonOf } from '../base/reason.ts'
 import { formatSize } from '../base/units.ts'
@@ -57,12 +58,11 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
   } catch (error) {
     if (isDamage(error)) throw damageIn(dataDir, error)
     if (!['full', 'disk error'].includes(refusalOf(error) ?? '')) throw error
-    const { bavail, bsize } = statfsSync(dataDir)
     const needed = isUpdated
       ? `bringing the database up to date may need several times its size, ${formatSize(statSync(databasePath(dataDir)).size)}`
       : `the database needs at least ${formatSize(limits.newDatabaseBytes)}`
     throw new Error(
-      `${databasePath(dataDir)} cannot be opened: ${reasonOf(error)}; the disk of ${dataDir} has ${formatSize(bavail * bsize)} free, and ${needed}`,
+      `${databasePath(dataDir)} cannot be opened: ${reasonOf(error)}; the disk of ${dataDir} has ${formatSize(diskSpace(dataDir).free)} free, and ${needed}`,
       { cause: error },
     )
   }

@@ -1,7 +1,7 @@
 // Checks the disk space for more media files. `diskReserveBytes` of the disk must stay free for the database. All media
 // files of one account together may have at most `accountDiskBytes`.
 
-import { statfsSync } from 'node:fs'
+import { diskSpace } from '../base/disk-space.ts'
 import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -37,8 +37,7 @@ export function excessOf(
 }
 
 function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): boolean {
-  const { bavail, bsize } = statfsSync(dataDir)
-  return bavail * bsize - bytes >= diskReserveBytes
+  return diskSpace(dataDir).free - bytes >= diskReserveBytes
 }
 
 /**

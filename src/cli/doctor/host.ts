@@ -1,11 +1,12 @@
 // The checks of `steno doctor` on this machine: data folder, disk, database, clock, port, public address, and mail
 // server.
 
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkMailServer } from '../../accounts/mailer.ts'
 import { requireSecret } from '../../accounts/signing-secret.ts'
 import { cacheDir, setNativeHome } from '../../base/carried.ts'
+import { diskSpace } from '../../base/disk-space.ts'
 import { draftPath } from '../../base/draft-names.ts'
 import { firstLineOf } from '../../base/reason.ts'
 import { secretPath } from '../../base/seal.ts'
@@ -63,8 +64,7 @@ export const hostChecks: Record<string, Check> = {
   },
   'disk space': async ({ dataDir, isRefused, config: { fileBytesMax, diskReserveBytes } }) => {
     if (isRefused && dataDir !== null && !existsSync(dataDir)) throw new Error(notTried)
-    const { bavail, bsize } = statfsSync(dataDir ?? '.')
-    const free = bavail * bsize
+    const { free } = diskSpace(dataDir ?? '.')
     if (free < fileBytesMax + diskReserveBytes)
       throw new Error(
         `${formatSize(free)} free; an upload may need ${formatSize(fileBytesMax)}, and ${formatSize(diskReserveBytes)} must stay free for the database: free some space, or lower STENO_MAX_FILE_SIZE or STENO_DISK_RESERVE`,
