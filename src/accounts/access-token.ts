@@ -2,7 +2,7 @@
 
 import { sha256 } from '../base/hash.ts'
 import type { Db } from '../db/db.ts'
-import { refusalOf } from '../db/refusal.ts'
+import { unlessRefused } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import { type Scope, scopesIn } from './scope.ts'
 
@@ -33,9 +33,6 @@ export function useAccessToken(db: Db, token: string, at: number = db.now()): Ac
  * faulty: a request with a valid access token must succeed even then.
  */
 function noteUse(db: Db, id: string): void {
-  try {
-    db.run('update grants set last_used_at = $now where id = $id', { id, now: db.now() })
-  } catch (error) {
-    if (!refusalOf(error)) throw error
-  }
+  const statement = 'update grants set last_used_at = $now where id = $id'
+  unlessRefused(() => db.run(statement, { id, now: db.now() }))
 }

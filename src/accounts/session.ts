@@ -4,7 +4,7 @@
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
-import { refusalOf } from '../db/refusal.ts'
+import { unlessRefused } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import { requireNotDeleted } from './account.ts'
 import { purgeRows } from './purge-rows.ts'
@@ -68,18 +68,10 @@ export function useSession(db: Db, token: string): Session | null {
  */
 function renew(db: Db, tokenHash: string): Session | null {
   const now = db.now()
-  try {
-    return db.tx(() =>
-      db.find<Session>(
-        `update sessions set last_used_at = $now, expires_at = $expiresAt where token_hash = $tokenHash
-         returning ${columns}`,
-        { tokenHash, now, expiresAt: now + limits.sessionTtlMs },
-      ),
-    )
-  } catch (error) {
-    if (refusalOf(error)) return null
-    throw error
-  }
+  const statement = `update sessions set last_used_at = $now, expires_at = $expiresAt
+    where token_hash = $tokenHash returning ${columns}`
+  const params = { tokenHash, now, expiresAt: now + limits.sessionTtlMs }
+  return unlessRefused(() => db.tx(() => db.find<Session>(statement, params)))
 }
 
 export function endSession(db: Db, token: string): void {

@@ -17,6 +17,16 @@ export function refusalOf(error: unknown): Refusal | null {
   return /^SQLITE_IOERR/.test(code) ? 'disk error' : null
 }
 
+/** Calls `work`, and returns its result. Returns null if the database cannot be used at the moment (see `refusalOf`). */
+export function unlessRefused<Result>(work: () => Result): Result | null {
+  try {
+    return work()
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+    return null
+  }
+}
+
 /** Returns true if SQLite found that the database file is damaged, or that it is no database. */
 export function isDamage(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { removeFile, tryRemove } from '../base/remove-file.ts'
 import { mediaFolders } from '../db/data-dir.ts'
 import type { Db } from '../db/db.ts'
-import { refusalOf } from '../db/refusal.ts'
+import { unlessRefused } from '../db/refusal.ts'
 import { uploadPath } from '../uploads/disk.ts'
 import { listDeletedJobsWithMedia, listJobsWithOldMedia } from './due-jobs.ts'
 import type { Job } from './job.ts'
@@ -45,11 +45,7 @@ export function removeMedia(db: Db, dataDir: string, job: Job): void {
  */
 export function tryRemoveMedia(db: Db, dataDir: string, job: Job): void {
   if (!tryRemove(mediaPath(dataDir, job))) return
-  try {
-    noteRemoved(db, [job])
-  } catch (error) {
-    if (refusalOf(error) === null) throw error
-  }
+  unlessRefused(() => noteRemoved(db, [job]))
 }
 
 function noteRemoved(db: Db, jobs: readonly Job[]): void {

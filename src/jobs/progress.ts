@@ -2,7 +2,7 @@
 
 import { formatSize } from '../base/units.ts'
 import type { Db } from '../db/db.ts'
-import { refusalOf } from '../db/refusal.ts'
+import { unlessRefused } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
@@ -39,15 +39,9 @@ export function transcribeProgress(seconds: number, total: number): Progress & {
 
 /** Stores the progress of an unfinished job. Does nothing if the database cannot be used (see `refusalOf`). */
 export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
-  try {
-    db.run(
-      `update jobs set progress = $sentence, progress_percent = coalesce($percent, progress_percent)
-       where id = $id and completed_at is null`,
-      { id, sentence, percent },
-    )
-  } catch (error) {
-    if (refusalOf(error) === null) throw error
-  }
+  const statement = `update jobs set progress = $sentence, progress_percent = coalesce($percent, progress_percent)
+    where id = $id and completed_at is null`
+  unlessRefused(() => db.run(statement, { id, sentence, percent }))
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { LaterTurn } from '../base/next-turn.ts'
 import type { Db } from '../db/db.ts'
-import { refusalOf } from '../db/refusal.ts'
+import { unlessRefused } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Needs } from '../engine/request.ts'
 import { limits } from '../limits.ts'
@@ -52,7 +52,7 @@ export class Recognitions {
         this.#laterStarts.plan(() => this.pump())
         return
       }
-      const job = this.#startNextIfWritable()
+      const job = unlessRefused(() => this.#startNext())
       if (!job) return
       if (job.state === 'downloading') {
         downloads += 1
@@ -95,19 +95,7 @@ export class Recognitions {
     return !this.#isClosed && engine.state().ready && this.#running < engine.capacity
   }
 
-  /**
-   * Starts the next job for which the engine has free capacity. Returns null if there is none, or if the database
-   * cannot be used at the moment (see `refusalOf`).
-   */
-  #startNextIfWritable(): Job | null {
-    try {
-      return this.#startNext()
-    } catch (error) {
-      if (refusalOf(error) === null) throw error
-      return null
-    }
-  }
-
+  /** Starts the next job for which the engine has free capacity. Returns null if there is none. */
   #startNext(): Job | null {
     const { db, engine, isMediaLost } = this.#parts
     const job = this.#findInterrupted()

@@ -2,7 +2,7 @@
 
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
-import { refusalOf } from '../db/refusal.ts'
+import { unlessRefused } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
 import { openEngine } from '../engine/supervisor.ts'
 import { findJob } from '../jobs/job.ts'
@@ -44,14 +44,7 @@ function fleetParts(
     secrets,
     claims: {
       claim: (jobId, worker) => claimJob(db, jobId, worker),
-      takeBack(jobId) {
-        try {
-          return takeJobBack(db, jobId)?.fence ?? null
-        } catch (error) {
-          if (refusalOf(error)) return null
-          throw error
-        }
-      },
+      takeBack: jobId => unlessRefused(() => takeJobBack(db, jobId))?.fence ?? null,
       find(jobId) {
         const job = findJob(db, jobId)
         return job && { fence: job.fence, isOver: isTerminal(job.state) }

@@ -8,6 +8,7 @@ import type { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { openBeside } from '../../src/db/open-beside.ts'
 import { openDb } from '../../src/db/open-db.ts'
+import { unlessRefused } from '../../src/db/refusal.ts'
 import { whenUnlocked } from '../../src/db/when-unlocked.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
@@ -66,6 +67,18 @@ test('before each write, a server checks that it may still write', () => {
   mayWrite = false
   expect(() => db.run('delete from accounts')).toThrow('the lease is lost')
   expect(() => db.tx(() => db.find('delete from accounts returning id'))).toThrow('the lease is lost')
+})
+
+test('a write for which the database may be unusable gives null while another process holds the lock', () => {
+  const db = openDb(folder, { busyMs: 0 })
+  opened.push(db)
+  const write = () => unlessRefused(() => db.run('delete from accounts'))
+  using other = new Database(join(folder, 'steno.db'))
+  other.run('begin immediate')
+  expect(write()).toBeNull()
+  other.run('rollback')
+  expect(write()).toBe(0)
+  expect(() => unlessRefused(() => db.run('delete from missing'))).toThrow('no such table')
 })
 
 test('after a write has timed out on the lock, no later write waits, until a write has succeeded', async () => {
