@@ -1,6 +1,7 @@
 // The routes that describe the service: GET /v1, the OpenAPI document and the docs page.
 
 import { type AnyElysia, Elysia } from 'elysia'
+import { openToAnyOrigin } from './cors.ts'
 import { gate } from './gate/gate.ts'
 import type { Description } from './openapi/document.ts'
 import { about } from './route.ts'
@@ -45,8 +46,7 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
     .get(
       '/v1',
       ({ set, request }) => {
-        set.headers['Access-Control-Allow-Origin'] = '*'
-        set.headers['Access-Control-Expose-Headers'] = '*'
+        Object.assign(set.headers, openToAnyOrigin)
         return introductionOf(service, whole(), service.baseUrl(request))
       },
       {

@@ -2,11 +2,9 @@
 // is for people, shows errors in HTML.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
+import { openToAnyOrigin } from '../cors.ts'
 import { statusOf } from '../envelope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
-
-/** CORS headers that let a page of any origin read the response: such a page may be an OAuth client. */
-export const openToAnyOrigin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' }
 
 const uncached = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 
@@ -23,19 +21,6 @@ export function oauthError(
     { error, error_description: description },
     { status, headers: { ...openToAnyOrigin, ...uncached, ...headers } },
   )
-}
-
-/** Answers a CORS preflight request. A browser sends a preflight request before some requests to another origin. */
-export function preflightAnswer(methods: string): Response {
-  return new Response(null, {
-    status: 204,
-    headers: {
-      ...openToAnyOrigin,
-      'Access-Control-Allow-Methods': methods,
-      'Access-Control-Allow-Headers': '*, Authorization',
-      'Access-Control-Max-Age': '86400',
-    },
-  })
 }
 
 /** Returns an error page for a person. The browser shows this page, and is not redirected to the OAuth client. */

@@ -1,10 +1,10 @@
 // The endpoints of OAuth 2.1: metadata, registration, consent, tokens and revocation.
 
 import { Elysia } from 'elysia'
+import { openToAnyOrigin, preflightAnswer } from '../cors.ts'
 import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
-import { openToAnyOrigin, preflightAnswer } from './answers.ts'
 import { decide, showConsent } from './consent.ts'
 import { resourceMetadata, serverMetadata } from './metadata.ts'
 import { withValues } from './parameters.ts'

@@ -5,7 +5,8 @@ import { findClient } from '../../accounts/client.ts'
 import { refreshTokens, revokeToken, type TokenError, type Tokens } from '../../accounts/grant-token.ts'
 import type { Db } from '../../db/db.ts'
 import { limits } from '../../limits.ts'
-import { oauthError, oauthJson, openToAnyOrigin } from './answers.ts'
+import { openToAnyOrigin } from '../cors.ts'
+import { oauthError, oauthJson } from './answers.ts'
 import { readResources, repeatedName } from './parameters.ts'
 
 type Asked = { form: URLSearchParams; headers: Headers; baseUrl: string }
