@@ -8,6 +8,7 @@ import { pauseIdleTimeout } from '../idle-timeout.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import { eventHeaders, idParam, listedJob, segment } from '../shapes/job.ts'
+import { eventStreamHeaders } from '../stream-headers.ts'
 import { openEventStream } from './event-stream.ts'
 
 /** The route of the server-sent events of a job. */
@@ -30,14 +31,7 @@ export const events = (service: Service) => {
         isAdmitted: () => isAdmitted(service, request),
         onEnd,
       })
-      return new Response(stream, {
-        headers: {
-          'Content-Type': 'text/event-stream; charset=utf-8',
-          'Cache-Control': 'no-store',
-          // Switches off the buffering of a proxy such as nginx, which would delay the events.
-          'X-Accel-Buffering': 'no',
-        },
-      })
+      return new Response(stream, { headers: eventStreamHeaders })
     },
     {
       account: 'events',

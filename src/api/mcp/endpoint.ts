@@ -12,6 +12,7 @@ import { refuseForeignOrigin } from '../gate/own-origin.ts'
 import { pauseIdleTimeout } from '../idle-timeout.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
+import { unbuffered } from '../stream-headers.ts'
 import { tools } from './tools.ts'
 
 const hidden = { detail: about({ hide: true }) }
@@ -33,8 +34,7 @@ export const mcp = (service: Service) =>
         if (message === undefined) return unreadable()
         requireScope(service, request, caller, 'read')
         if (changesSomething(message)) requireScope(service, request, caller, 'write')
-        // This header prevents a proxy such as nginx from holding the messages back in a buffer.
-        Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
+        Object.assign(set.headers, { ...openToAnyOrigin, ...unbuffered })
         const response = await answerMessage(service, { request, caller, recheck, message })
         // Bun's idle timeout could close the connection while a tool waits for a job.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request, limits.toolAnswerMs)

@@ -1,5 +1,6 @@
 // Responses that wait for a job. Keep-alive bytes prevent proxies from closing the connection during a long job.
 
+import { eventStreamHeaders, unbuffered } from '../stream-headers.ts'
 import { writers } from './answers.ts'
 import type { AwaitedJob } from './awaited-job.ts'
 import { lastEvents, TextSoFar } from './events.ts'
@@ -67,20 +68,8 @@ export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Pat
     end: () => lastEvents(job.transcript(), choice, sent),
     failed: error => `event: error\ndata: ${JSON.stringify(error)}\n\n`,
   })
-  return new Response(body, {
-    headers: {
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-store',
-      ...unbuffered,
-    },
-  })
+  return new Response(body, { headers: eventStreamHeaders })
 }
-
-/**
- * The header that switches off the buffering of nginx. With buffering, all bytes would arrive only at the end of the
- * job.
- */
-const unbuffered = { 'X-Accel-Buffering': 'no' }
 
 /** Returns true if the promise resolves within `withinMs`, and false otherwise. */
 async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean> {
