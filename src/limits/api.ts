@@ -60,8 +60,9 @@ export const apiLimits = {
   /** Maximum time for which a tool waits for a job. MCP clients have a timeout of 60 s. */
   toolWaitMs: 45 * second,
   /**
-   * Time for which the idle timeout of a connection is paused for the response of a tool. A tool responds within
-   * `toolWaitMs`, which is shorter. So the timeout closes only a connection whose client does not read the response.
+   * Time for which the idle timeout of a connection is paused for the response of a tool. A tool waits at most
+   * `toolWaitMs` for a job, which is shorter. So the timeout closes only a connection whose client does not read the
+   * response.
    */
   toolAnswerMs: 1 * minute,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */

@@ -12,7 +12,7 @@ import { type ToolContext, tool } from './tool.ts'
 export const transcribeUrl = tool({
   title: 'Transcribe a recording',
   description:
-    'Transcribes the audio or video file at a web address. Waits up to 45 seconds; when the transcription takes ' +
+    `Transcribes the audio or video file at a web address. Waits up to ${limits.toolWaitMs / 1000} seconds; when the transcription takes ` +
     'longer, the answer has an id, and get_transcript waits for the rest. It is charged by the length of the recording.',
   input: Type.Object(
     {

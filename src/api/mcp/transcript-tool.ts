@@ -2,14 +2,14 @@
 
 import { Type } from '@sinclair/typebox'
 import { oneOf } from '../../base/schema.ts'
+import { limits } from '../../limits.ts'
 import { closed } from '../shapes/request-values.ts'
 import { readTranscript, waitForEnd } from './reading.ts'
 import { tool } from './tool.ts'
 
 export const getTranscript = tool({
   title: 'Read a transcript',
-  description:
-    'Reads the transcript of a recording, in pages. Waits up to 45 seconds for a transcription that still runs.',
+  description: `Reads the transcript of a recording, in pages. Waits up to ${limits.toolWaitMs / 1000} seconds for a transcription that still runs.`,
   input: Type.Object(
     {
       id: Type.String({ description: 'the id of a transcription, from another tool' }),

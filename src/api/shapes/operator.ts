@@ -3,6 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import { nullable, record } from '../../base/schema.ts'
 import { engineState } from '../../engine/engine.ts'
+import { limits } from '../../limits.ts'
 import { answer, instant } from './answer-values.ts'
 
 export const overview = answer(
@@ -19,7 +20,9 @@ export const overview = answer(
       reserve_bytes: Type.Integer({ description: 'Space that must stay free' }),
     }),
     engine_crashes: Type.Integer({ description: 'Engine processes that crashed since the start' }),
-    lost_events: Type.Integer({ description: 'Webhook events of the last 24 hours that were given up' }),
+    lost_events: Type.Integer({
+      description: `Webhook events of the last ${limits.shownHours} hours that were given up`,
+    }),
     queue: record(Type.Integer(), { description: 'Unfinished jobs by state' }),
     hours: Type.Array(
       Type.Object({
