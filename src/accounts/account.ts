@@ -62,14 +62,6 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
   })
 }
 
-/** Sets the webhook address of an account that is not deleted. Jobs without a webhook address of their own use it. */
-export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
-  db.run('update accounts set webhook_url = $webhookUrl where id = $id and deleted_at is null', {
-    id,
-    webhookUrl,
-  })
-}
-
 /** Marks an account as deleted. Removes its password and webhook address, but not its email address. */
 export function closeAccount(db: Db, id: string): void {
   db.run('update accounts set deleted_at = $now, password_hash = null, webhook_url = null where id = $id', {

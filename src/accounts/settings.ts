@@ -1,5 +1,4 @@
-// Reads the settings of an account: its password, its webhook address and its operator flag. Sets the password and the
-// operator flag.
+// Reads and sets the settings of an account: its password, its webhook address and its operator flag.
 
 import type { Db } from '../db/db.ts'
 
@@ -25,5 +24,13 @@ export function setPassword(db: Db, id: string, passwordHash: string): void {
   db.run('update accounts set password_hash = $passwordHash where id = $id and deleted_at is null', {
     id,
     passwordHash,
+  })
+}
+
+/** Sets the webhook address of an account that is not deleted. Jobs without a webhook address of their own use it. */
+export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
+  db.run('update accounts set webhook_url = $webhookUrl where id = $id and deleted_at is null', {
+    id,
+    webhookUrl,
   })
 }

@@ -2,9 +2,8 @@
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { setDefaultWebhook } from '../accounts/account.ts'
 import { findNewestKey } from '../accounts/key.ts'
-import { findAccountSettings } from '../accounts/settings.ts'
+import { findAccountSettings, setDefaultWebhook } from '../accounts/settings.ts'
 import { findSigningSecret } from '../accounts/signing-secret.ts'
 import { ApiError } from '../errors.ts'
 import { gate } from './gate/gate.ts'

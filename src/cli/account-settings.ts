@@ -1,7 +1,6 @@
-import { setDefaultWebhook } from '../accounts/account.ts'
 import { hashPassword } from '../accounts/password.ts'
 import { endSessions } from '../accounts/session.ts'
-import { setOperator, setPassword } from '../accounts/settings.ts'
+import { setDefaultWebhook, setOperator, setPassword } from '../accounts/settings.ts'
 import { newToken } from '../base/id.ts'
 import { checkWebhookUrl } from '../webhooks/address.ts'
 import { mustFind, recordOf } from './account-record.ts'

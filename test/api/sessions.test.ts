@@ -3,11 +3,11 @@
 import { expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Account, closeAccount, createAccount, setDefaultWebhook } from '../../src/accounts/account.ts'
+import { type Account, closeAccount, createAccount } from '../../src/accounts/account.ts'
 import { createKey, listKeys, revokeKey } from '../../src/accounts/key.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
 import { endSessions } from '../../src/accounts/session.ts'
-import { findAccountSettings, setPassword } from '../../src/accounts/settings.ts'
+import { findAccountSettings, setDefaultWebhook, setPassword } from '../../src/accounts/settings.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { hashAtLowCost, password, passwordHash } from '../support/password.ts'
 import {
