@@ -10,7 +10,7 @@ import { nextTurn } from './base/next-turn.ts'
 import { reasonOf } from './base/reason.ts'
 import { type Config, listeningUrl } from './config.ts'
 import { openOwn } from './db/copy.ts'
-import { hasDatabase, lockDataDir, makeDataDir } from './db/data-dir.ts'
+import { hasDatabase, lockDataDir, makeDataDir, requireNothingLost } from './db/data-dir.ts'
 import { joinStandby, type Standby } from './db/standby.ts'
 import { removeLeftovers } from './jobs/leftovers.ts'
 import { makeMediaFolders } from './jobs/media-files.ts'
@@ -23,7 +23,7 @@ export type Running = { listening: string; service: Service; sweeper: Sweeper; c
 export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
   // If opening one part of the service fails, all parts that were opened before are closed.
   await using opened = new AsyncDisposableStack()
-  makeDataDir(config.dataDir)
+  makeDataDir(config.dataDir, { restoring: config.standby !== null })
   makeMediaFolders(config.dataDir)
   opened.defer(lockDataDir(config.dataDir))
   const standby = await joinPair(config, parts)
@@ -77,10 +77,11 @@ async function joinPair(
 }
 
 /**
- * Throws if the server cannot use the database of the data folder. Possible reasons: it is damaged, it is from a newer
- * program version, or secret.key is missing. Does not find damage beyond the first pages.
+ * Throws if the server cannot use the database of the data folder. Possible reasons: it is lost, it is damaged, it is
+ * from a newer program version, or secret.key is missing. Does not find damage beyond the first pages.
  */
 function requireUsable(dataDir: string): void {
+  requireNothingLost(dataDir)
   if (!hasDatabase(dataDir)) return
   using db = openOwn(dataDir)
   if (db) requireSecret(db, dataDir)

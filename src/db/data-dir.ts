@@ -11,7 +11,7 @@ import {
   readdirSync,
   statSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isDraft, removeOldDrafts } from '../base/draft-names.ts'
 import { lockFile } from '../base/file-lock.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -27,16 +27,15 @@ const ownNames =
   /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a
- * folder without a database contains files of another program. Also throws if a folder without a database contains
- * media files, unless `restoring` is true or the folder of media is a symbolic link. A server with a new database would
- * delete these media files.
+ * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a folder
+ * without a database contains files of another program. Also throws if the database is lost (see `requireNothingLost`),
+ * unless `restoring` is true because a copy of the database will be restored.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     requireNothingForeign(dataDir)
-    if (!restoring && !hasDatabase(dataDir)) requireNoMedia(dataDir)
+    if (!restoring) requireNothingLost(dataDir)
     chmodSync(dataDir, 0o700)
     removeOldDrafts(dataDir)
   } catch (error) {
@@ -49,12 +48,15 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
 }
 
 /**
- * Returns true if the data folder has a database with content. Soon after the first start, all content may still be in
- * the write-ahead log.
+ * Returns true if the data folder has a database with content. A write-ahead log without a database does not count:
+ * SQLite deletes it, and begins an empty database.
  */
 export function hasDatabase(dataDir: string): boolean {
-  const path = databasePath(dataDir)
-  return [path, `${path}-wal`].some(file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
+  return hasContent(databasePath(dataDir))
+}
+
+function hasContent(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 /**
@@ -129,6 +131,25 @@ export function mediaFolders(dataDir: string): { uploads: string; downloads: str
   return { uploads: join(dataDir, 'uploads'), downloads: join(dataDir, 'media') }
 }
 
+/**
+ * Throws if the folder has no database, but has files that only a folder with a database has. A first start makes the
+ * database before these files. So a restore or a takeover was interrupted, or the database was removed. A server with a
+ * new, empty database would also delete the media files.
+ */
+export function requireNothingLost(dataDir: string): void {
+  if (hasDatabase(dataDir)) return
+  requireNoMedia(dataDir)
+  const [left] = [
+    ...readdirSync(dataDir).filter(name => name.startsWith('replaced-')),
+    ...[`${databasePath(dataDir)}-wal`, secretPath(dataDir)].filter(hasContent).map(path => basename(path)),
+  ]
+  if (left !== undefined)
+    throw new Error(
+      `${join(dataDir, left)} belongs to a database, but steno.db is missing or empty: put steno.db back, or, to restore a backup or begin without a database, move secret.key, each replaced-* and each steno.db-* out of the folder`,
+    )
+}
+
+/** The folder of media may be a symbolic link to a folder that another server uses too. */
 function requireNoMedia(dataDir: string): void {
   for (const folder of Object.values(mediaFolders(dataDir))) {
     const [file] = existsSync(folder) && !isLink(folder) ? readdirSync(folder) : []

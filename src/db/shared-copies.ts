@@ -78,11 +78,17 @@ function isSameSecret(from: string, to: string, dataDir: string): boolean {
   throw new Error(`${to} is not the secret of ${from}: the data folder belongs to another service`)
 }
 
+/**
+ * Renames the files of the database: steno.db to `replaced-N.db`, and the others in the same way. Removes the database
+ * that was set aside before. Continues a call that was interrupted after it had renamed steno.db.
+ */
 function setAside(dataDir: string, generation: number): void {
-  for (const name of readdirSync(dataDir)) if (name.startsWith('replaced-')) rmSync(join(dataDir, name))
+  const former = readdirSync(dataDir).filter(name => name.startsWith('replaced-'))
+  const begun = existsSync(databasePath(dataDir)) ? undefined : former.find(name => name.endsWith('.db'))
+  if (begun === undefined) for (const name of former) rmSync(join(dataDir, name))
+  const target = begun ?? `replaced-${generation}.db`
   for (const path of databaseFiles(dataDir))
-    if (existsSync(path))
-      renameSync(path, join(dataDir, basename(path).replace('steno', `replaced-${generation}`)))
+    if (existsSync(path)) renameSync(path, join(dataDir, basename(path).replace('steno.db', target)))
 }
 
 /**

@@ -19,6 +19,7 @@ import { checks, findingOf, linesOf } from '../../src/cli/doctor.ts'
 import { readConfig } from '../../src/config.ts'
 import { makeDataDir } from '../../src/db/data-dir.ts'
 import { databasePath } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
 import { limits } from '../../src/limits.ts'
 import { findCommand, makeService } from '../support/command.ts'
@@ -163,6 +164,7 @@ byRoot('a data folder with a file that the user of the service cannot use is nam
   const host = { config: readConfig({}), dataDir: foreignFolder() }
   mkdirSync(join(host.dataDir, 'models'))
   symlinkSync(folder, join(host.dataDir, 'media'))
+  openDb(host.dataDir).close()
   expect(await hostChecks['data folder']?.(host)).toBe(host.dataDir)
   const key = secretPath(host.dataDir)
   await Bun.write(key, 'x')
@@ -303,7 +305,7 @@ test('a finding that is no failure, but that the user should know, is a note', a
 test('the check of a data folder on a full disk leaves no file there', async () => {
   const script = `
     const { hostChecks } = await import(${JSON.stringify(join(import.meta.dir, '../../src/cli/doctor/host.ts'))})
-    const host = { dataDir: ${JSON.stringify(folder)} }
+    const host = { dataDir: ${JSON.stringify(folder)}, config: { standby: null } }
     console.log(await hostChecks['data folder'](host).catch(error => error.code))`
   expect(await runOnFullDisk(0, script)).toBe('EFBIG\n')
   expect(readdirSync(folder)).toEqual([])

@@ -1,9 +1,11 @@
 // Tests data folders with files of other programs, and data folders that lack some of steno's own files.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -73,23 +75,37 @@ test.each([
 })
 
 test('what the program itself puts into a folder before its database is not foreign', () => {
-  put(
-    'models/base/config.json',
-    'native/0123/a.so',
-    'secret.key',
-    'serve.lock',
-    'serve.lock-journal',
-    'lost+found/x',
-  )
+  put('models/base/config.json', 'native/0123/a.so', 'serve.lock', 'serve.lock-journal', 'lost+found/x')
   put('secret.key.00000000-0000-4000-8000-000000000000.part')
   mkdirSync(join(folder, 'uploads'))
   makeDataDir(folder)
 })
 
-test('a database whose content is all in its write-ahead log is not missing', () => {
-  put('steno.db-wal', `media/${newId()}`)
+test.each([['secret.key'], ['steno.db-wal'], ['replaced-2.db']])(
+  'a folder with %s and no database is refused, with an empty database too',
+  name => {
+    put(name)
+    expect(() => makeDataDir(folder)).toThrow(
+      `${name} belongs to a database, but steno.db is missing or empty`,
+    )
+    writeFileSync(join(folder, 'steno.db'), '')
+    expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
+    makeDataDir(folder, { restoring: true })
+    expect(existsSync(join(folder, name))).toBe(true)
+  },
+)
+
+test('SQLite discards a write-ahead log whose database is empty', () => {
+  const source = temporaryFolder()
+  const db = openDb(source)
+  db.run('create table kept (x)')
+  copyFileSync(join(source, 'steno.db-wal'), join(folder, 'steno.db-wal'))
+  db.close()
   writeFileSync(join(folder, 'steno.db'), '')
-  makeDataDir(folder)
+  const sql = new Database(join(folder, 'steno.db'))
+  sql.run('pragma journal_mode = wal')
+  expect(sql.query('select name from sqlite_schema').all()).toEqual([])
+  sql.close()
 })
 
 steered('a start removes files of its own that no job has, and nothing else', async () => {

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   utimesSync,
@@ -19,6 +20,7 @@ import { join } from 'node:path'
 import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { createSession, useSession } from '../../src/accounts/session.ts'
 import { draftPath } from '../../src/base/draft-names.ts'
+import { newId } from '../../src/base/id.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
 import { openOwn } from '../../src/db/copy.ts'
@@ -140,6 +142,61 @@ test('a planned stop loses nothing, and the first server comes back with what th
   await joinPair(folder, one).joined
   expect(namesIn(one)).toEqual(['ana', 'late', 'new'])
   expect(readdirSync(one)).toContain('replaced-3.db')
+})
+
+/**
+ * Returns a pair whose second server was killed while it took over. This server had set its former database aside, but
+ * the write-ahead log, and had not placed the restored database.
+ */
+async function killedTakeover(): Promise<{ folder: string; two: string }> {
+  const [folder] = await startPair()
+  const two = temporaryFolder()
+  await closing.pop()?.()
+  writeFileSync(
+    join(folder, 'lease-00000002'),
+    readLease(folder, 1).replace(/"holder":"(\w+)"/, '"holder":null,"lastHolder":"$1"'),
+  )
+  addAccount(two, 'former')
+  for (const file of readdirSync(folder).filter(name => name.endsWith('.db.key')))
+    copyFileSync(join(folder, file), join(two, 'secret.key'))
+  renameSync(databasePath(two), join(two, 'replaced-2.db'))
+  writeFileSync(`${databasePath(two)}-wal`, 'changes of the former database')
+  // These media are in the data folder, and not in the shared folder.
+  mkdirSync(join(two, 'media'))
+  writeFileSync(join(two, 'media', newId()), 'media')
+  return { folder, two }
+}
+
+test('a takeover that was killed between its renames is completed at the next start, and the former database stays', async () => {
+  const { folder, two } = await killedTakeover()
+  const running = await startService(
+    readConfig({ STENO_DATA_DIR: two, STENO_STANDBY: folder, STENO_PORT: '0' }),
+    { engine: steeredEngine(), monotonic: () => 0 },
+  )
+  expect(listAccounts(running.service.db).map(({ email }) => email)).toEqual(['ana@example.org'])
+  await running.close()
+  expect(readFileSync(join(two, 'replaced-2.db-wal'), 'utf8')).toBe('changes of the former database')
+  expect(readdirSync(two)).toContain('replaced-2.db')
+})
+
+test('after a takeover that was killed between its renames, no start begins with an empty database', async () => {
+  const { folder, two } = await killedTakeover()
+  rmSync(join(two, 'media'), { recursive: true })
+  const start = (settings = {}) =>
+    startService(readConfig({ STENO_DATA_DIR: two, STENO_PORT: '0', ...settings }), {
+      engine: steeredEngine(),
+    })
+  await expect(start()).rejects.toThrow('replaced-2.db belongs to a database, but steno.db is missing')
+  // Without leases and copies, the server does not know that it must restore a copy.
+  for (const name of readdirSync(folder)) if (/^(lease|copy)-/.test(name)) rmSync(join(folder, name))
+  await expect(start({ STENO_STANDBY: folder })).rejects.toThrow('steno.db is missing')
+  rmSync(join(two, 'replaced-2.db'))
+  await expect(start()).rejects.toThrow('steno.db-wal belongs to a database')
+  rmSync(join(two, 'steno.db-wal'))
+  // A restore that is killed between its renames leaves the same: a secret without a database.
+  await expect(start()).rejects.toThrow('secret.key belongs to a database')
+  expect(existsSync(databasePath(two))).toBe(false)
+  expect(readdirSync(folder)).toEqual(['steno-pair'])
 })
 
 test('a server whose last copy fails keeps its lease, and has at its restart what it stored', async () => {

@@ -41,12 +41,12 @@ const notTried = 'not tried, because the data folder cannot be used'
 
 export const hostChecks: Record<string, Check> = {
   'data folder': async host => {
-    const { dataDir } = host
+    const { dataDir, config } = host
     if (dataDir === null) return noFolder()
     try {
       requireAccess(dataDir)
       if (existsSync(dataDir)) {
-        makeDataDir(dataDir)
+        makeDataDir(dataDir, { restoring: config.standby !== null })
         requireOneOwner(dataDir)
         await tryWrite(probePath(dataDir))
         return dataDir
