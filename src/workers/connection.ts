@@ -23,11 +23,11 @@ export function messageBytesMax({ info }: NatsConnection): number {
 
 /**
  * Opens a connection to NATS. Fails if NATS cannot be reached or refuses the sign-in, or if the credentials cannot be
- * read.
+ * read. With `noEcho`, the connection does not receive the messages that it sends itself.
  */
 export function openNats(
   { address, credentials }: NatsSettings,
-  { name, inboxPrefix }: { name: string; inboxPrefix: string },
+  { name, inboxPrefix, noEcho = false }: { name: string; inboxPrefix: string; noEcho?: boolean },
 ): Promise<NatsConnection> {
   const urls = address.split(',').map(one => new URL(one))
   const [first] = urls
@@ -35,6 +35,7 @@ export function openNats(
     servers: urls.map(({ host }) => host),
     name,
     inboxPrefix,
+    noEcho,
     ...(first?.protocol === 'tls:' ? { tls: {} } : {}),
     ...(credentials === null ? {} : { authenticator: credsAuthenticator(readFileSync(credentials)) }),
     ...(first?.username

@@ -2,12 +2,13 @@
 // NATS may be unreachable at any time.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Msg, Subscription } from '@nats-io/transport-node'
+import type { Msg } from '@nats-io/transport-node'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
 import type { Answers } from './answers.ts'
 import { messageBytesMax, type NatsConnection, type NatsSettings, openNats } from './connection.ts'
+import { Presence } from './presence.ts'
 import { bytesOf, isRequestKind, type Requests, readRequest } from './requests.ts'
 import { JobStream } from './stream.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
@@ -37,8 +38,7 @@ export class Link {
   readonly #closing = new AbortController()
   readonly #done: Promise<void>
   #nats: NatsConnection | null = null
-  /** The subscription with which this server answers other servers that ask for its presence. */
-  #presence: Subscription | null = null
+  readonly #presence: Presence
   #fault: string | null = 'NATS is not connected yet.'
   #logged: string | null = null
   /** The reasons that were logged since the stream became unusable. Each reason is logged once. */
@@ -48,6 +48,7 @@ export class Link {
   constructor(settings: Settings, handlers: Handlers) {
     this.#settings = settings
     this.#handlers = handlers
+    this.#presence = new Presence(settings.cluster, () => void this.#nats?.close())
     this.#done = this.#run()
   }
 
@@ -105,7 +106,11 @@ export class Link {
   async #serve(): Promise<void> {
     const { cluster } = this.#settings
     const subjects = subjectsOf(cluster)
-    const nats = await openNats(this.#settings, { name: 'steno server', inboxPrefix: subjects.serverInbox })
+    const nats = await openNats(this.#settings, {
+      name: 'steno server',
+      inboxPrefix: subjects.serverInbox,
+      noEcho: true,
+    })
     this.#nats = nats
     if (this.#isClosed) return await nats.close()
     await this.#openStream(nats)
@@ -116,6 +121,19 @@ export class Link {
       },
     })
     this.#found()
+    const questions = setInterval(() => void this.#presence.ask(nats), this.#settings.leaseMs / 3)
+    try {
+      await this.#follow(nats)
+    } finally {
+      clearInterval(questions)
+    }
+  }
+
+  /**
+   * Follows the state of a connection. Resolves when the connection is closed. Throws if another server of this cluster
+   * must serve.
+   */
+  async #follow(nats: NatsConnection): Promise<void> {
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') this.#lost('the connection broke off')
       // The client of NATS may report several reconnects after one outage.
@@ -124,31 +142,14 @@ export class Link {
         this.#found()
       }
     }
-  }
-
-  /**
-   * Throws if another server of this cluster answers. Two such servers would answer the same requests of workers, and
-   * each would stop the jobs of the other. From now on, answers when a further server asks.
-   */
-  async #requireAlone(nats: NatsConnection): Promise<void> {
-    const { cluster } = this.#settings
-    const { serverPresence, serverInbox } = subjectsOf(cluster)
-    // After a reconnect, this server would otherwise ask itself. NATS rejects a request at once if no server listens.
-    this.#presence?.unsubscribe()
-    const answer = await nats
-      .request(serverPresence, '', { timeout: limits.natsPresenceMs })
-      .catch(() => null)
-    if (answer) throw new Error(`another server uses the cluster ${cluster}: choose another STENO_CLUSTER`)
-    this.#presence = nats.subscribe(serverPresence, {
-      callback: (_error, message) => {
-        if (message?.reply?.startsWith(`${serverInbox}.`)) message.respond()
-      },
-    })
+    if (this.#presence.rival) throw this.#presence.rival
   }
 
   async #openStream(nats: NatsConnection): Promise<void> {
-    await this.#requireAlone(nats)
+    await this.#presence.begin(nats)
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
+    // Another server may have asked meanwhile.
+    if (this.#presence.rival) throw this.#presence.rival
   }
 
   /**

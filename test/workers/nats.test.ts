@@ -11,6 +11,7 @@ import type { ModelsAnswer } from '../../src/workers/answers.ts'
 import * as connection from '../../src/workers/connection.ts'
 import { pull } from '../../src/workers/delivery.ts'
 import { Link } from '../../src/workers/link.ts'
+import { Presence } from '../../src/workers/presence.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
 import { consumerOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -407,6 +408,59 @@ natsTest('a second server of the same cluster waits until the first one has ende
   // A server may also end while it connects to NATS.
   await open(nats.port).link.close()
 })
+
+/** Opens a link that answers no request. `ready` resolves when the link is usable for the first time. */
+function openLink(address: string, cluster = 'main'): { link: Link; ready: Promise<void> } {
+  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>()
+  const settings = { address, credentials: null, cluster, leaseMs: 300 }
+  return { link: new Link(settings, { answer: async () => null, onReady }), ready }
+}
+
+natsTest('of servers of one cluster that connect at the same time, one serves', async () => {
+  const nats = await startNats()
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  const clusters = ['a', 'b', 'c', 'd', 'e', 'f']
+  const found = await Promise.all(
+    clusters.map(async cluster => {
+      const pair = [openLink(nats.url, cluster), openLink(nats.url, cluster)]
+      await Promise.race(pair.map(({ ready }) => ready))
+      const reason = `another server uses the cluster ${cluster}: choose another STENO_CLUSTER`
+      await until(() => warn.mock.calls.some(([, fields]) => fields?.reason === reason))
+      const usable = pair.filter(({ link }) => link.fault() === null)
+      for (const { link } of pair) await link.close()
+      return usable.length
+    }),
+  )
+  expect(found).toEqual(clusters.map(() => 1))
+})
+
+natsTest(
+  'of two servers of one cluster whose first questions were lost, the later one steps back',
+  async () => {
+    const nats = await startNats()
+    const first = openLink(nats.url)
+    await first.ready
+    using warn = spyOn(log, 'warn').mockImplementation(() => {})
+    using ask = spyOn(Presence.prototype, 'ask').mockImplementation(async () => {})
+    const second = openLink(nats.url)
+    await second.ready
+    expect([first.link.fault(), second.link.fault()]).toEqual([null, null])
+    ask.mockRestore()
+    await until(() => second.link.fault() !== null)
+    const reason = 'another server uses the cluster main: choose another STENO_CLUSTER'
+    await until(() => warn.mock.calls.some(([, fields]) => fields?.reason === reason))
+    expect(first.link.fault()).toBeNull()
+    // An older program asks without content.
+    const older = await openNats(
+      { address: nats.url, credentials: null },
+      { name: 'older', inboxPrefix: subjectsOf('main').serverInbox },
+    )
+    expect((await older.request(subjectsOf('main').serverPresence)).data).toHaveLength(0)
+    await older.close()
+    await first.link.close()
+    await second.link.close()
+  },
+)
 
 natsTest(
   'an answer that is too large for NATS is not sent, and the next request gets its answer',

@@ -1,0 +1,89 @@
+// Lets only one server use the name of a cluster. Two such servers would answer the same requests of workers, and each
+// would stop the jobs of the other.
+//
+// A server asks the other servers before it serves, and repeats the question while it serves. A server that ranks
+// higher answers, and the asking server then steps back. A server also steps back when it hears the question of one
+// that ranks higher. So one of two servers steps back, even if only one of their questions arrives.
+
+import type { Msg, Subscription } from '@nats-io/transport-node'
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { newId } from '../base/id.ts'
+import { limits } from '../limits.ts'
+import type { NatsConnection } from './connection.ts'
+import { bytesOf, readMessage } from './requests.ts'
+import { subjectsOf } from './subjects.ts'
+
+const question = TypeCompiler.Compile(
+  Type.Object({ id: Type.String({ maxLength: 64 }), serves: Type.Boolean() }),
+)
+
+type Server = { id: string; serves: boolean }
+
+/** An older program asks without content, before it serves. */
+const olderProgram: Server = { id: '', serves: false }
+
+export class Presence {
+  /** Set when another server ranks higher: this server must not serve. */
+  rival: Error | null = null
+  readonly #cluster: string
+  readonly #onRival: () => void
+  readonly #me: Server = { id: newId(), serves: false }
+  #subscription: Subscription | null = null
+
+  /** `onRival` is called each time that `rival` is set. */
+  constructor(cluster: string, onRival: () => void) {
+    this.#cluster = cluster
+    this.#onRival = onRival
+  }
+
+  /**
+   * Begins to serve. Throws if another server of this cluster ranks higher. The connection must not deliver its own
+   * messages (`noEcho`): NATS then rejects the question at once if no other server listens.
+   */
+  async begin(nats: NatsConnection): Promise<void> {
+    this.rival = null
+    this.#me.serves = false
+    this.#subscription?.unsubscribe()
+    // The server must listen before it asks. Otherwise two servers that ask at the same time would not hear each other.
+    this.#subscription = nats.subscribe(subjectsOf(this.#cluster).serverPresence, {
+      callback: (error, message) => {
+        if (!error) this.#hear(message)
+      },
+    })
+    await this.ask(nats)
+    if (this.rival) throw this.rival
+    this.#me.serves = true
+  }
+
+  /**
+   * Asks the other servers. A server that serves must ask again at intervals: its first question may be lost, for
+   * example while the NATS servers of a cluster do not reach each other.
+   */
+  async ask(nats: NatsConnection): Promise<void> {
+    const { serverPresence } = subjectsOf(this.#cluster)
+    const answer = await nats
+      .request(serverPresence, bytesOf(this.#me), { timeout: limits.natsPresenceMs })
+      .catch(() => null)
+    if (answer) this.#stepBack()
+  }
+
+  /** Answers the question of another server only at the inbox of a server. */
+  #hear(message: Msg): void {
+    if (!message.reply?.startsWith(`${subjectsOf(this.#cluster).serverInbox}.`)) return
+    const other = readMessage(question, message.data) ?? olderProgram
+    if (ranksHigher(this.#me, other)) message.respond()
+    else this.#stepBack()
+  }
+
+  #stepBack(): void {
+    this.#me.serves = false
+    this.rival = new Error(`another server uses the cluster ${this.#cluster}: choose another STENO_CLUSTER`)
+    this.#onRival()
+  }
+}
+
+/** A server that serves ranks higher than one that does not serve yet. Otherwise, the one with the lower id does. */
+function ranksHigher(one: Server, other: Server): boolean {
+  return one.serves === other.serves ? one.id < other.id : one.serves
+}
