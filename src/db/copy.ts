@@ -10,23 +10,23 @@ import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { type Db, databaseFiles, databasePath, type Params } from './db.ts'
 import { isNew, listApplied } from './migrate.ts'
-import { damageIn, openDb } from './open-db.ts'
-import { isDamage } from './refusal.ts'
+import { faultIn, openDb } from './open-db.ts'
+import { whyUnreadable } from './unreadable.ts'
 
 /**
  * Writes a consistent copy of the database in the data folder to `target`. An existing file at `target` must be empty.
  * Applies no migrations, because the running server may be older than this program. Throws if the database is damaged.
  */
 export function copyDatabase(dataDir: string, target: string): void {
-  using db = new Database(databasePath(dataDir))
   try {
+    using db = new Database(databasePath(dataDir))
     db.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
     listApplied(db)
     db.query('vacuum into $target').run({ $target: target })
   } catch (error) {
     // SQLite leaves the journal of a copy that failed, for example because the disk is full.
     rmSync(`${target}-journal`, { force: true })
-    throw isDamage(error) ? damageIn(dataDir, error) : error
+    throw faultIn(dataDir, error)
   }
 }
 
@@ -59,7 +59,7 @@ export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
     if (isNew(sql)) return null
     listApplied(sql)
   } catch (error) {
-    throw isDamage(error) ? damageIn(dataDir, error) : error
+    throw faultIn(dataDir, error)
   }
   return openCopy(path)
 }
@@ -88,7 +88,7 @@ export function problemOf(file: string): string | null {
   } catch (error) {
     result = reasonOf(error)
   }
-  return result === 'ok' ? null : `${file} is no sound backup: ${result}`
+  return result === 'ok' ? null : (whyUnreadable(file) ?? `${file} is no sound backup: ${result}`)
 }
 
 /** Returns the two files of a copy, the secret and the database, each with its path in the restored data folder. */

@@ -13,6 +13,7 @@ import { openFlusher } from './flush.ts'
 import { isOfOlderProgram, migrate } from './migrate.ts'
 import { isDamage, refusalOf } from './refusal.ts'
 import { openTransactions, waitOnce } from './transactions.ts'
+import { whyUnreadable } from './unreadable.ts'
 
 export type DbOptions = {
   clock?: Clock
@@ -44,8 +45,8 @@ const applicationId = 0x7374656e
 Database.MAX_QUERY_CACHE_SIZE = 500
 
 /**
- * Opens the database. If the database is damaged, the error says how to restore a backup. If the disk is full or
- * faulty, the error says how much space is free and how much is needed.
+ * Opens the database. If the database is damaged, the error says how to restore a backup. If the disk is full or refuses
+ * a write, the error says how much space is free and how much is needed.
  */
 export function openDb(dataDir: string, options: DbOptions = {}): Db {
   let isUpdated = false
@@ -56,7 +57,8 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
   try {
     return open(dataDir, { ...options, beforeMigrations })
   } catch (error) {
-    if (isDamage(error)) throw damageIn(dataDir, error)
+    const fault = faultIn(dataDir, error)
+    if (fault !== error) throw fault
     if (!['full', 'disk error'].includes(refusalOf(error) ?? '')) throw error
     const needed = isUpdated
       ? `bringing the database up to date may need several times its size, ${formatSize(statSync(databasePath(dataDir)).size)}`
@@ -68,12 +70,20 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
   }
 }
 
-/** Returns an error that says that the database is damaged, and how to restore a backup. */
-export function damageIn(dataDir: string, cause: unknown): Error {
-  return new Error(
-    `${databasePath(dataDir)} is damaged: ${reasonOf(cause)}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${dataDir}, then run steno restore`,
-    { cause },
-  )
+/**
+ * If `error` says that the database or its disk cannot be read, returns an error that says what to do. Otherwise returns
+ * `error`. No connection to the database may be needed any more (see `whyUnreadable`).
+ */
+export function faultIn(dataDir: string, error: unknown): unknown {
+  if (!isDamage(error) && refusalOf(error) !== 'disk error') return error
+  const path = databasePath(dataDir)
+  const unreadable = whyUnreadable(path)
+  if (unreadable === null && !isDamage(error)) return error
+  const message =
+    unreadable === null
+      ? `${path} is damaged: ${reasonOf(error)}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${dataDir}, then run steno restore`
+      : `${unreadable}; the disk has the fault, and the database may be sound: see the log of the kernel (dmesg) before you restore a backup`
+  return new Error(message, { cause: error })
 }
 
 function open(
@@ -166,6 +176,7 @@ function openFile(path: string): Database {
   try {
     return new Database(path, { strict: true })
   } catch (error) {
+    if (refusalOf(error)) throw error
     throw new Error(`${path} cannot be opened: ${reasonOf(error)}; it must belong to the user of the service`)
   }
 }

@@ -1,6 +1,6 @@
 // Recognises two kinds of database errors. The first kind, a refusal, may be temporary: another process holds the write
 // lock, or the disk is full or reports an error. The second kind is a damaged database file. SQLite reports most errors
-// of a read (EIO) as damage too.
+// of a read (EIO) as damage too (see unreadable.ts).
 
 import { SQLiteError } from 'bun:sqlite'
 

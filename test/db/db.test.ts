@@ -10,6 +10,7 @@ import { openBeside } from '../../src/db/open-beside.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { unlessRefused } from '../../src/db/refusal.ts'
 import { whenUnlocked } from '../../src/db/when-unlocked.ts'
+import { runOnFaultyDisk } from '../support/faulty-disk.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
 import { speech } from '../support/media.ts'
@@ -150,6 +151,25 @@ test.each([
   expect(() => open()).toThrow(
     `${path} is damaged: ${reason}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${folder}, then run steno restore`,
   )
+})
+
+test.each([
+  ['the first page', 0],
+  ['a later page', 4096],
+])('a disk that cannot be read is not reported as a damaged database: %s', async (_, from) => {
+  openDb(folder).close()
+  const script = `
+      const [{ openDb }, { copyDatabase, openOwn, problemOf }] =
+        [await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))}),
+         await import(${JSON.stringify(join(import.meta.dir, '../../src/db/copy.ts'))})]
+      const folder = ${JSON.stringify(folder)}
+      for (const use of [() => openDb(folder), () => copyDatabase(folder, folder + '/copy.db'),
+          () => openOwn(folder).find('select 1 from accounts')])
+        try { use() } catch (error) { console.log(error.message) }
+      console.log(problemOf(folder + '/steno.db'))`
+  const reason = `${folder}/steno.db cannot be read: EIO: i/o error, read`
+  const advice = `${reason}; the disk has the fault, and the database may be sound: see the log of the kernel (dmesg) before you restore a backup`
+  expect(await runOnFaultyDisk(from, script)).toBe([advice, advice, advice, reason, ''].join('\n'))
 })
 
 test('a statement stays prepared while 300 others are run', () => {

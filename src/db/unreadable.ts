@@ -1,0 +1,34 @@
+// Tells a disk that cannot be read from a damaged database. SQLite reports most errors of a read (EIO) as damage of the
+// file. A backup would then be restored for nothing.
+
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { diskRefusalOf } from '../base/disk-refusal.ts'
+import { reasonOf } from '../base/reason.ts'
+import { MB } from '../limits/units.ts'
+
+/**
+ * Reads the whole database at `path`, and its write-ahead log. Returns the error of the disk if a read fails with one,
+ * and otherwise null. The caller must have no open connection to the database that is still needed: SQLite loses its
+ * locks when this function closes the file.
+ */
+export function whyUnreadable(path: string): string | null {
+  const files = [path, `${path}-wal`].filter(file => statSync(file, { throwIfNoEntry: false })?.isFile())
+  for (const file of files) {
+    try {
+      readWhole(file)
+    } catch (error) {
+      if (diskRefusalOf(error)) return `${file} cannot be read: ${reasonOf(error)}`
+    }
+  }
+  return null
+}
+
+function readWhole(path: string): void {
+  const chunk = new Uint8Array(MB)
+  const file = openSync(path, 'r')
+  try {
+    for (let at = 0, count = 1; count > 0; at += count) count = readSync(file, chunk, 0, chunk.length, at)
+  } finally {
+    closeSync(file)
+  }
+}
