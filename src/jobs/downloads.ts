@@ -1,5 +1,6 @@
 // Downloads the media files of jobs. Accounts take turns.
 
+import { tryRemove } from '../base/remove-file.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -32,26 +33,27 @@ export type Downloads = {
    */
   waitingJobs(): string[]
   /**
-   * Removes the stored size of a job's complete download. Must be called when something other than the running work on
-   * the job ends the job, such as a cancel request.
+   * Removes a complete download whose size the database has not stored, because it counts for no disk quota. Must be
+   * called when something other than the running work on the job ends the job, such as a cancel request.
    */
-  forget(jobId: string): void
+  discard(jobId: string): void
 }
 
 export function openDownloads(parts: DownloadParts): Downloads {
-  const { db, live } = parts
+  const { db, live, config } = parts
   const semaphore = openSemaphore(limits.downloadsMax)
   const waiting = new Set<string>()
   /**
-   * The sizes of complete downloads, by job, until the database has stored them. If it refuses at first, the repeated
-   * step does not download the file again.
+   * The complete downloads, by job, until the database has stored their sizes. If it refuses at first, the repeated step
+   * does not download the file again.
    */
-  const complete = new Map<string, number>()
+  const complete = new Map<string, { bytes: number; path: string }>()
 
   async function fetchSource(job: Job, url: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
-    const bytes = complete.get(job.id) ?? (await downloadMedia(parts, job, url, signal))
-    complete.set(job.id, bytes)
+    const path = mediaPath(config.dataDir, job)
+    const bytes = complete.get(job.id)?.bytes ?? (await downloadMedia(parts, job, { url, path }, signal))
+    complete.set(job.id, { bytes, path })
     setFileBytes(db, job.id, bytes)
     complete.delete(job.id)
     live.changed(job.id)
@@ -68,15 +70,19 @@ export function openDownloads(parts: DownloadParts): Downloads {
       return await semaphore.run(job.accountId, fetch, signal).finally(() => waiting.delete(job.id))
     },
     waitingJobs: () => [...waiting],
-    forget: jobId => void complete.delete(jobId),
+    discard(jobId) {
+      const download = complete.get(jobId)
+      if (download) tryRemove(download.path)
+      complete.delete(jobId)
+    },
   }
 }
 
-/** Downloads the media of a job, and returns its size in bytes. */
+/** Downloads the media of a job from `url` to `path`, and returns its size in bytes. */
 async function downloadMedia(
   { db, live, config, download }: DownloadParts,
   job: Job,
-  url: string,
+  { url, path }: { url: string; path: string },
   signal: AbortSignal,
 ): Promise<number> {
   // The download replaces the file of an earlier download. The old size must no longer count as used disk space.
@@ -86,7 +92,7 @@ async function downloadMedia(
     setProgress(db, job.id, progress)
     live.changed(job.id)
   })
-  const { bytes } = await download(url, mediaPath(config.dataDir, job), {
+  const { bytes } = await download(url, path, {
     accountId: job.accountId,
     bytesMax: config.fileBytesMax,
     signal,

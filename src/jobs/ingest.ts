@@ -11,14 +11,14 @@ import { mediaPath } from './media-files.ts'
 /** A function that waits: the returned promise resolves after `ms` milliseconds. */
 export type Pause = (ms: number) => Promise<void>
 
-export type Ingest = Pick<Downloads, 'waitingJobs' | 'forget'> & {
+export type Ingest = Pick<Downloads, 'waitingJobs' | 'discard'> & {
   /** Gets the media of a job. Returns null if the job ended before its download could start. */
   run(job: Job, signal: AbortSignal): Promise<Inspection | null>
 }
 
 export function openIngest(parts: DownloadParts & { media: Media; pause?: Pause }): Ingest {
   const { config, media, pause = pauseFor } = parts
-  const { run: download, waitingJobs, forget } = openDownloads(parts)
+  const { run: download, waitingJobs, discard } = openDownloads(parts)
   const inspections = openSemaphore(limits.inspectionsMax)
 
   /**
@@ -42,7 +42,7 @@ export function openIngest(parts: DownloadParts & { media: Media; pause?: Pause 
       return await inspections.run(accountId, () => inspect(job, signal), signal)
     },
     waitingJobs,
-    forget,
+    discard,
   }
 }
 

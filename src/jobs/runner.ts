@@ -265,7 +265,7 @@ export class Runner {
   #abort(jobId: string): void {
     this.#recognitions.forget(jobId)
     this.#results.discard(jobId)
-    this.#ingest.forget(jobId)
+    this.#ingest.discard(jobId)
     this.#underWay.stop(jobId)
   }
 

@@ -3,6 +3,8 @@
 
 import { Database } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { toApiError } from '../../src/api/envelope.ts'
 import { log } from '../../src/base/log.ts'
 import { databasePath } from '../../src/db/db.ts'
@@ -109,7 +111,11 @@ steered(
   },
 )
 
-steered('a download that ends while another process writes is not repeated', async () => {
+/**
+ * Starts a job of the account `ana` whose download ends while another process holds the write lock. Resolves when the
+ * database has refused the size of the downloaded file.
+ */
+async function downloadWhileLocked() {
   const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })
   let requests = 0
   let lock: ReturnType<typeof lockDatabase> | null = null
@@ -126,14 +132,30 @@ steered('a download that ends while another process writes is not repeated', asy
     if (event === 'step repeated later') repeatedLater.resolve()
   })
   const ana = service.account('ana')
-  await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${source.port}/a.wav` })
+  const { body } = await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${source.port}/a.wav` })
   await repeatedLater.promise
-  lock!.free()
+  return { service, ana, id: body.id, requests: () => requests, free: () => lock?.free() }
+}
+
+steered('a download that ends while another process writes is not repeated', async () => {
+  const { service, requests, free } = await downloadWhileLocked()
+  free()
   service.later(0)
   await service.engine.given(1)
-  expect(requests).toBe(1)
+  expect(requests()).toBe(1)
   expect(service.db.find('select file_bytes as bytes from jobs')).toEqual({ bytes: speech(60).length })
 })
+
+steered(
+  'a job that ends before the size of its file is stored leaves no file that is not counted',
+  async () => {
+    const { service, ana, id, free } = await downloadWhileLocked()
+    free()
+    expect((await ana.post(`/v1/transcribe/${id}/cancel`)).status).toBe(200)
+    expect(service.db.find('select file_bytes as bytes from jobs')).toEqual({ bytes: null })
+    expect(readdirSync(join(service.dataDir, 'media'))).toEqual([])
+  },
+)
 
 steered('if another process holds the write lock when work ends, a later sweep ends the job', async () => {
   const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })
