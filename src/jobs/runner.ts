@@ -145,10 +145,12 @@ export class Runner {
 
   /**
    * Stores the results of steps that the database refused earlier, and repeats the steps that failed for this reason.
-   * Sends the due webhook events when all results are stored.
+   * Then sends the due webhook events, unless the database takes no writes. A result that it refuses again does not show
+   * this: a full disk may refuse one long transcript only.
    */
   writeEnds(): void {
-    if (this.#results.writeAll(id => this.#stopIfEnded(id))) this.#parts.webhooks.resume()
+    const { db, webhooks } = this.#parts
+    if (this.#results.writeAll(id => this.#stopIfEnded(id)) || takesWrites(db)) webhooks.resume()
   }
 
   /** Continues all unfinished jobs after a start of the server. `pump` starts the pending ones. */
@@ -277,5 +279,15 @@ export class Runner {
     const { db, config } = this.#parts
     if (config.mediaRetentionMs === 0) tryRemoveMedia(db, config.dataDir, job)
     logEnd(job)
+  }
+}
+
+function takesWrites(db: Db): boolean {
+  try {
+    db.probe()
+    return true
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+    return false
   }
 }

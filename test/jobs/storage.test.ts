@@ -39,6 +39,34 @@ steered('a transcript that a full disk does not take is kept, and stored by a la
   expect(service.engine.tasks).toHaveLength(1)
 })
 
+steered(
+  'a transcript that does not fit on a full disk does not delay the webhooks of other jobs',
+  async () => {
+    const service = await startTestService({
+      settings: { STENO_ALLOW_NETS: '127.0.0.0/8', STENO_WEBHOOK_RETRIES: '1' },
+    })
+    const receiver = startReceiver(
+      () => new Response(null, { status: receiver.received.length > 1 ? 200 : 500 }),
+    )
+    const [ana, ben] = [service.account('ana'), service.account('ben')]
+    await ben.until(await ben.transcribe('no media', { webhook_url: receiver.url }), 'failed')
+    while (!service.db.find("select 1 from webhook_events where outcome = 'refused'")) await turns()
+    const id = await ana.transcribe(speech(60))
+    const task = await service.engine.given(1)
+    const disk = fillDisk(service)
+    // Other writes have room.
+    service.db.run('delete from filler where rowid % 20 < 10')
+    service.engine.finish(task, longText)
+    await turns()
+    service.later(limits.webhookRetryMs)
+    await receiver.got(2)
+    expect((await ana.job(id)).status).toBe('processing')
+    disk.free()
+    service.later(0)
+    await ana.until(id, 'completed')
+  },
+)
+
 test('a transcript that does not fit on a full disk does not delay the results of other jobs', async () => {
   const { db } = await startTestService()
   const ended: string[] = []
