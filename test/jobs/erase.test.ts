@@ -218,20 +218,27 @@ test('the jobs and media of an account include uploads without a job, also while
   expect(countBelongings(service.db, ana.id)).toEqual({ jobs: 0, mediaBytes: 45 })
 })
 
-steered('a job is deleted with its transcript when STENO_TRANSCRIPT_RETENTION has passed', async () => {
-  const service = await startTestService({ settings: { STENO_TRANSCRIPT_RETENTION: '30d' } })
-  const ana = service.account('ana')
-  const id = await ana.transcribe(speech(60))
-  service.engine.finish(await service.engine.given(1), secret)
-  await ana.until(id, 'completed')
-  const day = 24 * 3600 * 1000
-  service.later(29 * day)
-  expect((await ana.get(`/v1/transcribe/${id}`)).status).toBe(200)
-  service.later(day)
-  expect((await ana.get(`/v1/transcribe/${id}`)).status).toBe(404)
-  service.later(0)
-  expect(filesWith(service, secret)).toEqual([])
-})
+steered(
+  'a job is deleted with its transcript when STENO_TRANSCRIPT_RETENTION has passed, also a failed one',
+  async () => {
+    const service = await startTestService({ settings: { STENO_TRANSCRIPT_RETENTION: '30d' } })
+    const ana = service.account('ana')
+    const failed = await ana.transcribe('no media', { metadata: { about: secret } })
+    await ana.until(failed, 'failed')
+    const id = await ana.transcribe(speech(60))
+    service.engine.finish(await service.engine.given(1), secret)
+    await ana.until(id, 'completed')
+    const day = 24 * 3600 * 1000
+    service.later(29 * day)
+    expect((await ana.get(`/v1/transcribe/${id}`)).status).toBe(200)
+    service.later(day)
+    for (const each of [failed, id]) expect((await ana.get(`/v1/transcribe/${each}`)).status).toBe(404)
+    service.later(0)
+    expect(filesWith(service, secret)).toEqual([])
+    service.later(8 * day)
+    expect(service.db.find('select 1 from jobs')).toBeNull()
+  },
+)
 
 steered('with STENO_MEDIA_RETENTION=0 the media of a job is removed when the job ends', async () => {
   const service = await startTestService({ settings: { STENO_MEDIA_RETENTION: '0' } })
