@@ -1,5 +1,6 @@
 // Downloads the media files of jobs. Accounts take turns.
 
+import { statSync } from 'node:fs'
 import { tryRemove } from '../base/remove-file.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import type { Config } from '../config.ts'
@@ -52,7 +53,10 @@ export function openDownloads(parts: DownloadParts): Downloads {
   async function fetchSource(job: Job, url: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
     const path = mediaPath(config.dataDir, job)
-    const bytes = complete.get(job.id)?.bytes ?? (await downloadMedia(parts, job, { url, path }, signal))
+    const bytes =
+      complete.get(job.id)?.bytes ??
+      storedBytes(job, path) ??
+      (await downloadMedia(parts, job, { url, path }, signal))
     complete.set(job.id, { bytes, path })
     setFileBytes(db, job.id, bytes)
     complete.delete(job.id)
@@ -85,7 +89,7 @@ async function downloadMedia(
   { url, path }: { url: string; path: string },
   signal: AbortSignal,
 ): Promise<number> {
-  // The download replaces the file of an earlier download. The old size must no longer count as used disk space.
+  // The file of an earlier download is lost. Its size must no longer count as used disk space.
   if (job.fileBytes !== null) setFileBytes(db, job.id, null)
   live.changed(job.id)
   const tell = throttled(progress => {
@@ -99,4 +103,13 @@ async function downloadMedia(
     onProgress: (done, total) => tell(downloadProgress(done, total)),
   })
   return bytes
+}
+
+/**
+ * Returns the size of the file at `path` if it is a complete download of the job from before a restart, and otherwise
+ * null. A download gets this path only when it is complete.
+ */
+function storedBytes({ fileBytes }: Job, path: string): number | null {
+  if (fileBytes === null) return null
+  return statSync(path, { throwIfNoEntry: false })?.size === fileBytes ? fileBytes : null
 }

@@ -8,6 +8,7 @@ import { findJob } from '../../src/jobs/job.ts'
 import { makeMediaFolders } from '../../src/jobs/media-files.ts'
 import { jobStates } from '../../src/jobs/states.ts'
 import { limits } from '../../src/limits.ts'
+import type { Media } from '../../src/media/media.ts'
 import { findCommand } from '../support/command.ts'
 import { defaults } from '../support/defaults.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -242,4 +243,26 @@ steered('a file that is downloaded again while its account is erased is removed'
   // `later` starts a sweep. The sweep ends the download, because its job no longer exists.
   service.later(0)
   while (readdirSync(folder).length > 0) await Bun.sleep(2)
+})
+
+steered('a restart during the inspection of a complete download does not download it again', async () => {
+  const origin = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(speech(60)) })
+  afterAll(() => origin.stop(true))
+  const inspected = Promise.withResolvers<void>()
+  const media: Media = {
+    inspect(_, { signal }) {
+      inspected.resolve()
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    },
+  }
+  const before = await startTestService({ settings: nets, parts: { media } })
+  const ana = before.account('ana')
+  await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${origin.port}/a.wav` })
+  await inspected.promise
+  await before.stop()
+  await origin.stop(true)
+  const after = await startTestService({ settings: nets, dataDir: before.dataDir })
+  const { input } = await after.engine.given(1)
+  expect(await Bun.file(input.path).text()).toBe(speech(60))
+  expect(after.db.find('select file_bytes as bytes from jobs')).toEqual({ bytes: speech(60).length })
 })
