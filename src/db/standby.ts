@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../base/id.ts'
 import { errorFields, log } from '../base/log.ts'
+import { Draft } from '../base/whole-file.ts'
 import type { Config } from '../config.ts'
 import { limits } from '../limits.ts'
 import type { Clock } from './db.ts'
@@ -143,9 +144,10 @@ export function whyOutdated({
   standby: folder,
   dataDir,
 }: Pick<Config, 'standby' | 'dataDir'>): string | null {
-  if (folder === null || !existsSync(idPath(dataDir))) return null
+  const own = readId(dataDir)
+  if (folder === null || own === null) return null
   const last = tryReadLastHolder(folder)
-  if (!last || last === idOf(dataDir)) return null
+  if (!last || last === own) return null
   return `the other server of the pair served last, and its database replaces the one in ${dataDir}: run this command on the machine of that server`
 }
 
@@ -186,9 +188,20 @@ async function ownHolder({ folder, dataDir, afterMs }: Settings): Promise<string
 
 /** Returns the id of the data folder. Creates the id at the first call. */
 function idOf(dataDir: string): string {
+  const known = readId(dataDir)
+  if (known !== null) return known
+  const id = newId()
+  // With another id after a power cut, this server would replace its own database by a copy.
+  using draft = new Draft(idPath(dataDir))
+  writeFileSync(draft.path, id, { mode: 0o600 })
+  draft.replace()
+  return id
+}
+
+/** Returns the id of the data folder, or null if there is none. A full disk may have left an empty file. */
+function readId(dataDir: string): string | null {
   const path = idPath(dataDir)
-  if (!existsSync(path)) writeFileSync(path, newId(), { mode: 0o600 })
-  return readFileSync(path, 'utf8')
+  return existsSync(path) ? readFileSync(path, 'utf8') || null : null
 }
 
 function idPath(dataDir: string): string {

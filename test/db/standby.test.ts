@@ -20,7 +20,7 @@ import { join } from 'node:path'
 import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { createSession, useSession } from '../../src/accounts/session.ts'
 import { draftPath } from '../../src/base/draft-names.ts'
-import { newId } from '../../src/base/id.ts'
+import { isId, newId } from '../../src/base/id.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
 import { openOwn } from '../../src/db/copy.ts'
@@ -29,7 +29,7 @@ import { openLease } from '../../src/db/lease.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { restoreInChild } from '../../src/db/restore-child.ts'
 import { openCopies } from '../../src/db/shared-copies.ts'
-import { joinStandby } from '../../src/db/standby.ts'
+import { joinStandby, whyOutdated } from '../../src/db/standby.ts'
 import { claimJob } from '../../src/jobs/moves.ts'
 import { limits } from '../../src/limits.ts'
 import { startService } from '../../src/service.ts'
@@ -208,6 +208,20 @@ test('a server whose last copy fails keeps its lease, and has at its restart wha
   expect(readLease(folder, 1)).toContain('"isReleased":false')
   await joinPair(folder, one).joined
   expect(namesIn(one)).toEqual(['ana', 'late'])
+})
+
+test('a data folder whose id was not written gets another one', async () => {
+  const [folder, one] = await startPair()
+  const two = temporaryFolder()
+  await closing.pop()?.()
+  // A full disk, or a power cut, leaves an empty file.
+  writeFileSync(join(two, 'standby.id'), '')
+  await joinPair(folder, two).joined
+  expect(isId(readFileSync(join(two, 'standby.id'), 'utf8'))).toBe(true)
+  const commands = { standby: folder, dataDir: one }
+  expect(whyOutdated(commands)).toContain('served last')
+  writeFileSync(join(one, 'standby.id'), '')
+  expect(whyOutdated(commands)).toBeNull()
 })
 
 test('a restart of the same server keeps its own database', async () => {
