@@ -32,14 +32,15 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 
 /**
  * Removes a limited number of jobs that were deleted at least `keptMs` ago, and their uploads, from the database. A job
- * stays until all its utterances are removed and its events are sent or given up.
+ * stays until its media and all its utterances are removed, and its events are sent or given up. Without the row of its
+ * job, no sweep would remove a media file.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {
     const purged = db.list<{ uploadId: string | null }>(
       `delete from jobs where seq in (
          select seq from jobs where deleted_at is not null and deleted_at <= $deletedBefore
-           and not exists (select 1 from transcripts where job_id = jobs.id)
+           and media_kept = 0 and not exists (select 1 from transcripts where job_id = jobs.id)
            and not exists (select 1 from webhook_events where job_id = jobs.id and sent_at is null) limit $limit)
        returning upload_id as uploadId`,
       { deletedBefore: db.now() - keptMs, limit: limits.purgedJobsMax },

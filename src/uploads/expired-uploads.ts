@@ -16,8 +16,8 @@ export function removeUnusedBytes(db: Db, dataDir: string, { sending }: { sendin
 }
 
 /**
- * Deletes some uploads that were not used and that expired at least `keptMs` ago. `sending` are the ids of uploads
- * whose bytes are arriving: these uploads stay.
+ * Deletes some uploads that were not used and that expired at least `keptMs` ago. An upload stays until its file is
+ * removed. `sending` are the ids of uploads whose bytes are arriving: these uploads stay.
  */
 export function purgeExpiredUploads(
   db: Db,
@@ -26,7 +26,7 @@ export function purgeExpiredUploads(
   db.run(
     `delete from uploads where id in (
        select id from uploads where used_at is null and expires_at <= $expiredBefore
-         and id not in (select value from json_each($sending)) limit $limit)`,
+         and coalesce(file_bytes, declared_bytes) is null and id not in (select value from json_each($sending)) limit $limit)`,
     {
       expiredBefore: db.now() - keptMs,
       sending: JSON.stringify(sending),

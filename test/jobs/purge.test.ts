@@ -2,7 +2,7 @@
 // Also tests what a sweep does not remove yet.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { openSecrets } from '../../src/base/seal.ts'
 import type { Db } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
@@ -50,7 +50,7 @@ test('the rows of deleted jobs and of their uploads are removed in parts', () =>
   db.tx(() => {
     for (const uploadId of makeUploads(rows))
       createJob(db, accountId, plainJob(keyId, { sourceUrl: null, uploadId }))
-    db.run("update jobs set state = 'completed', completed_at = 0, deleted_at = 0")
+    db.run("update jobs set state = 'completed', completed_at = 0, deleted_at = 0, media_kept = 0")
   })
   purgeJobs(db, { keptMs: 0 })
   expect([count('jobs'), count('uploads')]).toEqual([1, 1])
@@ -79,6 +79,7 @@ test('a job that was deleted keeps the time of its deletion, and is not listed t
   db.run('update jobs set deleted_at = 0 where id = $id', { id })
   expect(deleteJob(db, accountId, id)).toBeNull()
   expect(listOldJobs(db, { endedBefore: db.now() })).toEqual([])
+  removeOldMedia(db, folder, { keptMs: 0 })
   purgeJobs(db, { keptMs: 60_000 })
   expect(count('jobs')).toBe(0)
 })
@@ -87,7 +88,9 @@ test('the files and the rows of expired uploads are removed in parts', () => {
   const rows = limits.purgedUploadsMax + 1
   db.tx(() => makeUploads(rows))
   removeUnusedBytes(db, folder, { sending: [] })
-  expect(count('uploads where declared_bytes is not null')).toBe(rows - limits.uploadRemovalsMax)
+  const withBytes = 'uploads where declared_bytes is not null'
+  expect(count(withBytes)).toBe(rows - limits.uploadRemovalsMax)
+  while (count(withBytes) > 0) removeUnusedBytes(db, folder, { sending: [] })
   purgeExpiredUploads(db, { keptMs: 0, sending: [] })
   expect(count('uploads')).toBe(1)
 })
@@ -108,6 +111,27 @@ test('a file that cannot be removed stays, and the files after it are removed', 
   expect(paths.map(existsSync)).toEqual([true, false, true, false])
   expect(count('jobs where media_kept = 1')).toBe(1)
   expect(count(`uploads where id = '${uploads[0]}' and declared_bytes is not null`)).toBe(1)
+})
+
+test('the rows of a deleted job and of an expired upload stay while their files cannot be removed', () => {
+  makeMediaFolders(folder)
+  const job = failJob(db, createJob(db, accountId, plainJob(keyId)), { code: 'CANCELLED' })!
+  deleteJob(db, accountId, job.id)
+  const [uploadId = ''] = makeUploads(1)
+  const paths = [mediaPath(folder, job), uploadPath(folder, uploadId)]
+  const sweep = () => {
+    removeOldMedia(db, folder, { keptMs: 0 })
+    removeUnusedBytes(db, folder, { sending: [] })
+    purgeJobs(db, { keptMs: 0 })
+    purgeExpiredUploads(db, { keptMs: 0, sending: [] })
+  }
+  // `rmSync` without `recursive` does not remove a folder.
+  for (const path of paths) mkdirSync(path)
+  sweep()
+  expect([count('jobs'), count('uploads')]).toEqual([1, 1])
+  for (const path of paths) rmdirSync(path)
+  sweep()
+  expect([count('jobs'), count('uploads')]).toEqual([0, 0])
 })
 
 test('media that remained after their job was deleted are removed, and the media of another job stay', () => {
