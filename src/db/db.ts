@@ -36,7 +36,7 @@ export type Db = {
    * Moves the write-ahead log into the database file and empties the log, so that no deleted text remains on the disk.
    * The log cannot be emptied while another process reads the database. `waitMs` is the maximum time, in milliseconds,
    * to wait for such a process. By default, the call does not wait. Does nothing during `drainLog`, or after a failed
-   * flush of the database file.
+   * flush of one of the files.
    */
   checkpoint(waitMs?: number): void
   /**
@@ -47,7 +47,7 @@ export type Db = {
   drainLog(): Promise<void>
   /**
    * Resolves when all transactions committed before this call are flushed to the disk. A power cut can then no longer
-   * delete them.
+   * delete them. Always rejects after a failed flush: later transactions could be lost together with those before them.
    */
   durable(): Promise<void>
   close(): void

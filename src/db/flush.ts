@@ -9,16 +9,26 @@ const dataSync = promisify(fdatasync)
 export type Flusher = {
   /** Must be called with each write to the file, without an `await` between. */
   written(): void
-  /** Resolves when all writes before this call are flushed to the disk. */
+  /**
+   * Resolves when all writes before this call are flushed to the disk. After a failed flush, always rejects with its
+   * error: the operating system may have discarded the unwritten content, and a second flush could then succeed without
+   * writing it.
+   */
   flush(): Promise<void>
   close(): void
 }
 
 /**
  * Creates the flusher of the file at `path`. The file must exist at the first flush, and must not be replaced before
- * `close`.
+ * `close`. `onFailed` is called once, with the error of the first failed flush.
  */
-export function openFlusher(path: string, sync: (file: number) => Promise<void> = dataSync): Flusher {
+export function openFlusher(
+  path: string,
+  sync: (file: number) => Promise<void> = dataSync,
+  onFailed: (error: unknown) => void = () => {},
+): Flusher {
+  let failure: { error: unknown } | null = null
+  let isClosed = false
   let file: number | null = null
   let writes = 0
   let flushedWrites = 0
@@ -28,9 +38,15 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
 
   async function flushNow(): Promise<void> {
     waiting = null
+    if (failure) throw failure.error
     const before = writes
     file ??= openSync(path, 'r')
-    await sync(file)
+    await sync(file).catch(error => {
+      failure = { error }
+      // A flush that still runs when the file is closed may fail for this reason.
+      if (!isClosed) onFailed(error)
+      throw error
+    })
     flushedWrites = before
   }
 
@@ -46,6 +62,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
       await waiting
     },
     close() {
+      isClosed = true
       if (file !== null) closeSync(file)
     },
   }

@@ -3,6 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { diskSpace } from '../base/disk-space.ts'
+import { errorFields, log } from '../base/log.ts'
 import { touchPrivate } from '../base/private-file.ts'
 import { reasonOf } from '../base/reason.ts'
 import { formatSize } from '../base/units.ts'
@@ -99,7 +100,13 @@ function open(
 ): Db {
   const path = databasePath(dataDir)
   const sql = connect(path, synchronous)
-  const flusher = openFlusher(`${path}-wal`)
+  let isLogSound = true
+  const flusher = openFlusher(`${path}-wal`, undefined, error => {
+    log.error('write-ahead log not flushed, restart the server', errorFields(error))
+    // A part of the log may be lost, and must not reach the database file. At the next start, SQLite checks the log.
+    isLogSound = false
+    sql.run('pragma wal_autocheckpoint = 0')
+  })
   const fileFlusher = openFlusher(path)
   const drain = openDrain(sql, path, { wal: flusher, file: fileFlusher })
   const write = waitOnce(sql, busyMs)
@@ -138,7 +145,7 @@ function open(
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint(waitMs = 0) {
       // A running drain already moves the write-ahead log. After a failed flush, the log must keep its content.
-      if (!drain.isRunning()) emptyLog(sql, waitMs)
+      if (!drain.isRunning() && isLogSound) emptyLog(sql, waitMs)
     },
     drainLog: drain.run,
     durable: flusher.flush,

@@ -2,6 +2,7 @@
 // its retry does not delay later events.
 
 import { findSigningSecret } from '../accounts/signing-secret.ts'
+import { diskRefusalOf } from '../base/disk-refusal.ts'
 import { errorFields, log } from '../base/log.ts'
 import { LaterTurn } from '../base/next-turn.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -82,7 +83,7 @@ export class WebhookSender {
     const sent = this.#inTurn(job, () => this.#sendAll(jobId))
       .catch(error => {
         // If the database cannot be used, the error is not logged: `resume` sends the events of this job later.
-        if (!signal.aborted && !refusalOf(error))
+        if (!signal.aborted && !refusalOf(error) && !diskRefusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
       .finally(() => this.#sending.delete(jobId))

@@ -6,18 +6,24 @@ import { temporaryFolder } from '../support/folder.ts'
 
 /** Opens a flusher, which flushes a file to the disk. Each flush lasts until the test ends it. */
 function openRoom() {
+  const failures: unknown[] = []
   const path = join(temporaryFolder(), 'log')
   writeFileSync(path, '')
   const begun: PromiseWithResolvers<void>[] = []
-  const flusher = openFlusher(path, () => {
-    const flush = Promise.withResolvers<void>()
-    begun.push(flush)
-    return flush.promise
-  })
+  const flusher = openFlusher(
+    path,
+    () => {
+      const flush = Promise.withResolvers<void>()
+      begun.push(flush)
+      return flush.promise
+    },
+    error => failures.push(error),
+  )
   const ended: string[] = []
   return {
     begun,
     ended,
+    failures,
     /** Records a transaction and waits until its data is flushed. */
     commit(name: string): Promise<void> {
       flusher.written()
@@ -86,15 +92,38 @@ test('without a write there is no flush, but a write during a flush needs anothe
   expect(begun).toHaveLength(3)
 })
 
-test('a failed flush rejects for its callers, and the next flush is tried', async () => {
-  const { begun, ended, commit } = openRoom()
+test('after a failed flush, no later transaction counts as flushed', async () => {
+  const { begun, ended, failures, commit, flusher } = openRoom()
   commit('first')
   await turn()
   commit('second')
   begun[0]!.reject(new Error('the disk is gone'))
   await turn()
-  expect(ended).toEqual(['first: the disk is gone'])
-  begun[1]!.resolve()
+  commit('third')
   await turn()
-  expect(ended).toEqual(['first: the disk is gone', 'second'])
+  const error = 'the disk is gone'
+  expect(ended).toEqual([`first: ${error}`, `second: ${error}`, `third: ${error}`])
+  await expect(flusher.flush()).rejects.toThrow(error)
+  expect(begun).toHaveLength(1)
+  expect(failures).toEqual([new Error(error)])
+})
+
+test('a flush that fails because the file is closed is not reported', async () => {
+  const { begun, ended, failures, commit, flusher } = openRoom()
+  commit('first')
+  await turn()
+  flusher.close()
+  begun[0]!.reject(new Error('bad file descriptor'))
+  await turn()
+  expect([ended, failures]).toEqual([['first: bad file descriptor'], []])
+})
+
+test('a flush is tried again if the file could not be opened', async () => {
+  const path = join(temporaryFolder(), 'log')
+  const flusher = openFlusher(path)
+  flusher.written()
+  await expect(flusher.flush()).rejects.toThrow('ENOENT')
+  writeFileSync(path, '')
+  await flusher.flush()
+  flusher.close()
 })
