@@ -2,6 +2,7 @@
 
 import { centsOf } from '../accounts/price.ts'
 import type { Db, Params } from '../db/db.ts'
+import { parseColumn } from '../db/json-column.ts'
 import type { TranscribeChoices } from '../engine/request.ts'
 import { ApiError, type JobErrorCode } from '../errors.ts'
 import type { JobState } from './states.ts'
@@ -131,7 +132,7 @@ function fromRow({
   metadata,
   ...row
 }: JobRow): Job {
-  const terms: string[] = vocabulary === null ? [] : JSON.parse(vocabulary)
+  const placeOf = (column: string) => ({ table: 'jobs', id: row.id, column })
   return {
     ...row,
     diarize: diarize === 1,
@@ -139,8 +140,8 @@ function fromRow({
     translate: translate === 1,
     splitChannels: splitChannels === 1,
     nameSpeakers: nameSpeakers === 1,
-    vocabulary: terms,
-    metadata: metadata === null ? {} : JSON.parse(metadata),
+    vocabulary: parseColumn<string[]>(vocabulary, [], placeOf('vocabulary')),
+    metadata: parseColumn<Metadata>(metadata, {}, placeOf('metadata')),
   }
 }
 

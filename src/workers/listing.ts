@@ -3,6 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
 import type { Db } from '../db/db.ts'
+import { parseColumn } from '../db/json-column.ts'
 import { limits } from '../limits.ts'
 import type { KnownWorker, RememberedWorker } from './roster.ts'
 
@@ -74,7 +75,7 @@ export function saveList(
 /** Returns the remembered workers that `saveList` stored last. Jobs may wait for these workers. */
 export function readRemembered(db: Db): RememberedWorker[] {
   const row = db.find<{ remembered: string }>('select remembered from fleet')
-  return row ? JSON.parse(row.remembered) : []
+  return parseColumn(row?.remembered ?? null, [], { table: 'fleet', id: '1', column: 'remembered' })
 }
 
 /**

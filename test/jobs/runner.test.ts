@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { release } from '../../src/accounts/ledger.ts'
+import { log } from '../../src/base/log.ts'
 import { failJob } from '../../src/jobs/end.ts'
+import { findJob } from '../../src/jobs/job.ts'
 import { WorkUnderWay } from '../../src/jobs/work.ts'
+import { readRemembered, saveList } from '../../src/workers/listing.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
@@ -30,6 +33,34 @@ steered(
     service.engine.finish(task)
     expect((await ana.until(id, 'failed')).error.code).toBe('INTERNAL_ERROR')
     expect(await ana.balance()).toMatchObject({ balance_cents: 1000, reserved_cents: 0 })
+  },
+)
+
+steered(
+  'a job with a damaged row does not keep the service from its start, and is named in the log',
+  async () => {
+    const before = await startTestService()
+    const ana = before.account('ana')
+    const damaged = await ana.transcribe(speech(60), { metadata: { project: 'x' }, vocabulary: ['Steno'] })
+    await before.engine.given(1)
+    before.db.run(`update jobs set metadata = '{"proj', vocabulary = '["St'`)
+    saveList(before.db, [], [])
+    before.db.run("update fleet set remembered = '[{'")
+    await before.stop()
+    using errors = spyOn(log, 'error').mockImplementation(() => {})
+    const after = await startTestService({ dataDir: before.dataDir })
+    const task = await after.engine.given(1)
+    expect(task.input.vocabulary).toEqual([])
+    after.engine.finish(task)
+    while (findJob(after.db, damaged)?.state !== 'completed') await Bun.sleep(2)
+    expect(readRemembered(after.db)).toEqual([])
+    expect(errors.mock.calls).toEqual(
+      [
+        { table: 'jobs', id: damaged, column: 'vocabulary' },
+        { table: 'jobs', id: damaged, column: 'metadata' },
+        { table: 'fleet', id: '1', column: 'remembered' },
+      ].map(place => ['damaged text in the database', place]),
+    )
   },
 )
 
