@@ -11,6 +11,7 @@ import { reasonOf } from './base/reason.ts'
 import { type Config, listeningUrl } from './config.ts'
 import { openOwn } from './db/copy.ts'
 import { hasDatabase, lockDataDir, makeDataDir, requireNothingLost } from './db/data-dir.ts'
+import { faultIn } from './db/open-db.ts'
 import { joinStandby, type Standby } from './db/standby.ts'
 import { removeLeftovers } from './jobs/leftovers.ts'
 import { makeMediaFolders } from './jobs/media-files.ts'
@@ -21,6 +22,15 @@ import { type Sweeper, startSweeps } from './sweeps.ts'
 export type Running = { listening: string; service: Service; sweeper: Sweeper; close(): Promise<void> }
 
 export async function startService(config: Config, parts: Partial<Parts> = {}): Promise<Running> {
+  try {
+    return await start(config, parts)
+  } catch (error) {
+    // Opening the database reads only its first pages.
+    throw faultIn(config.dataDir, error)
+  }
+}
+
+async function start(config: Config, parts: Partial<Parts>): Promise<Running> {
   // If opening one part of the service fails, all parts that were opened before are closed.
   await using opened = new AsyncDisposableStack()
   makeDataDir(config.dataDir, { restoring: config.standby !== null })

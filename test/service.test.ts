@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
 import { readConfig } from '../src/config.ts'
+import { databasePath } from '../src/db/db.ts'
+import { openDb } from '../src/db/open-db.ts'
 import { startService } from '../src/service.ts'
+import { damageTable } from './support/damage.ts'
 import { steeredEngine } from './support/engine.ts'
 import { temporaryFolder } from './support/folder.ts'
 
@@ -21,4 +24,16 @@ test('a start that fails closes what it opened, and the data folder can be serve
   await running.close()
   await running.close()
   expect(closed).toEqual([taken, '0'])
+})
+
+test('damage that a start finds after it has opened the database is named, and so is the way back', async () => {
+  const dataDir = temporaryFolder()
+  openDb(dataDir).close()
+  damageTable(dataDir, 'webhook_events')
+  const started = startService(readConfig({ STENO_DATA_DIR: dataDir, STENO_PORT: '0' }), {
+    engine: steeredEngine(),
+  })
+  await expect(started).rejects.toThrow(
+    `${databasePath(dataDir)} is damaged: database disk image is malformed; to restore a backup, move`,
+  )
 })

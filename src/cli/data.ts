@@ -2,18 +2,28 @@
 
 import type { Db } from '../db/db.ts'
 import { openBeside } from '../db/open-beside.ts'
+import { faultIn } from '../db/open-db.ts'
 import { whyOutdated } from '../db/standby.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
 /**
  * Opens the database of the configured data folder, calls `work` with it, and then closes it. Throws if the database
- * will be replaced by that of the other server of a pair.
+ * will be replaced by that of the other server of a pair. If the database or its disk cannot be read, the error says
+ * what to do.
  */
 export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
   const config = dataConfig(flags)
   const { dataDir } = config
   const why = whyOutdated(config)
   if (why !== null) throw new Error(why)
+  try {
+    return withOpened(dataDir, work)
+  } catch (error) {
+    throw faultIn(dataDir, error)
+  }
+}
+
+function withOpened<T>(dataDir: string, work: (db: Db, dataDir: string) => T): T {
   const db = openBeside(dataDir, { synchronous: 'full' })
   try {
     return work(db, dataDir)

@@ -18,8 +18,10 @@ import { openSecrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import { Draft } from '../../src/base/whole-file.ts'
 import { hostChecks } from '../../src/cli/doctor/host.ts'
+import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { findCommand, makeService } from '../support/command.ts'
+import { damageTable } from '../support/damage.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
@@ -424,6 +426,13 @@ test('a lost secret.key is not replaced while the database needs it; the message
   expect((await findCommand(data, 'keys', 'create', 'a@example.org')).code).toBe(0)
   expect(await findCommand(data, 'backup', ofNew)).toMatchObject({ code: 0, err: '' })
   expect(await hostChecks.database?.({ config: defaults, dataDir: data })).toBe('opened and closed')
+})
+
+test('damage that a command finds in a table is named, and so is the way back', async () => {
+  const data = makeService(join(folder, 'damaged'))
+  damageTable(data, 'accounts')
+  const { code, err } = await findCommand(data, 'accounts', 'list')
+  expect([code, err]).toEqual([1, expect.stringContaining(`${databasePath(data)} is damaged: database disk`)])
 })
 
 test('a backup that fails for its key leaves no file, and can be repeated', async () => {
