@@ -2,12 +2,11 @@
 // not settings, such as STENO_CACHE_DIR in base/carried.ts.
 
 import { nearest } from './base/edit-distance.ts'
+import { ConfigError } from './config/config-error.ts'
 import { settings } from './config/settings.ts'
 import { InvalidValue } from './setting-values.ts'
 
 export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]['parse']> }
-
-export class ConfigError extends Error {}
 
 /**
  * Matches the variables that start with STENO_ but are not settings. They are for folders, the settings file, tests and

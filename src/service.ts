@@ -8,6 +8,7 @@ import { unpackCarried } from './base/carried.ts'
 import { log } from './base/log.ts'
 import { nextTurn } from './base/next-turn.ts'
 import { reasonOf } from './base/reason.ts'
+import { ConfigError } from './config/config-error.ts'
 import { type Config, listeningUrl } from './config.ts'
 import { openOwn } from './db/copy.ts'
 import { hasDatabase, lockDataDir, makeDataDir, requireNothingLost } from './db/data-dir.ts'
@@ -99,21 +100,21 @@ function requireUsable(dataDir: string): void {
 
 /**
  * Listens on the configured address. Throws an error if the address cannot be used. For a known cause, the error names
- * the setting to change.
+ * the setting to change. It is a ConfigError if no later start can use the address.
  */
 function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
   try {
     return serve(service, { hostname: host, port })
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
-    throw new Error(
-      `${listeningUrl({ host, port })} cannot be used: ${listenProblems[code] ?? reasonOf(error)}`,
-    )
+    const message = `${listeningUrl({ host, port })} cannot be used: ${listenProblems[code] ?? reasonOf(error)}`
+    throw code === 'EACCES' ? new ConfigError(message) : new Error(message)
   }
 }
 
 const listenProblems: Record<string, string> = {
   ENOENT: 'the host name is unknown; STENO_HOST names another one',
+  EAGAIN: 'no name server answers, or the host name is unknown; STENO_HOST names another one',
   EADDRINUSE: 'the port is in use, or the host name is unknown; STENO_PORT names another port',
   EADDRNOTAVAIL: 'this machine has no such address; STENO_HOST names another one',
   EACCES: 'only root may use this port; STENO_PORT names another one',

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
+import { ConfigError } from '../src/config/config-error.ts'
 import { settings } from '../src/config/settings.ts'
-import { type Config, ConfigError, flagOf, listeningUrl, readConfig } from '../src/config.ts'
+import { type Config, flagOf, listeningUrl, readConfig } from '../src/config.ts'
 import { rates } from '../src/limits.ts'
 
 const second = 1000

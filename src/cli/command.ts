@@ -3,8 +3,17 @@
 import type { ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { reasonOf } from '../base/reason.ts'
 import { visible } from '../base/visible.ts'
+import { ConfigError } from '../config/config-error.ts'
 import { parse } from './arguments.ts'
-import { Interrupted, interruptedCode, Reported, readerClosedCode, UsageError } from './failure.ts'
+import {
+  Interrupted,
+  interruptedCode,
+  Reported,
+  readerClosedCode,
+  UsageError,
+  usageCode,
+  wrongSettingCode,
+} from './failure.ts'
 import { ReaderClosed, terminal } from './terminal.ts'
 
 /** The type of the values that `parseArgs` returns for the definitions `Options`. */
@@ -91,7 +100,8 @@ export async function runCommand({ called, command, args }: Found): Promise<numb
     const hint = isUsage ? ` (${called} --help says more)` : ''
     for (const line of `${reasonOf(error)}${hint}`.split('\n')) terminal.err(`steno: ${visible(line)}\n`)
     if (error instanceof Interrupted) return interruptedCode
-    return isUsage ? 2 : 1
+    if (error instanceof ConfigError) return wrongSettingCode
+    return isUsage ? usageCode : 1
   }
 }
 

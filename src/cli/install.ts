@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { inheritOwner } from '../base/inherit-owner.ts'
 import { Draft } from '../base/whole-file.ts'
+import { readConfig } from '../config.ts'
 import { requireNothingForeign } from '../db/data-dir.ts'
 import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
@@ -41,6 +42,8 @@ export const install = command({
     if (!isCompiled()) throw new Error('a checkout cannot be installed: make build, then dist/steno install')
     if (root === null && process.getuid?.() !== 0) throw new Error('run it as root, or see --dry-run')
     if (root === null) requireSystemd()
+    // With a wrong setting, the service would not start.
+    if (root === null) readConfig(settingsIn(environmentFile))
     requireNothingForeign(below(dataDir))
 
     putProgram(process.execPath, below(binary))

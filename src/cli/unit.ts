@@ -3,6 +3,7 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { usageCode, wrongSettingCode } from './failure.ts'
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 
@@ -96,6 +97,8 @@ EnvironmentFile=-${environmentFile}
 WorkingDirectory=${dataDir}
 Restart=on-failure
 RestartSec=2
+# A wrong flag or a wrong setting stays wrong until somebody changes it.
+RestartPreventExitStatus=${usageCode} ${wrongSettingCode}
 # Only the server gets the signal to stop; it ends its children itself.
 KillMode=mixed
 TimeoutStopSec=60

@@ -18,6 +18,7 @@ test('a dry run prints the unit and does nothing', async () => {
     'Type=notify',
     'ProtectProc=invisible',
     'SystemCallErrorNumber=EPERM',
+    'RestartPreventExitStatus=2 78',
   ]) {
     expect(out.split('\n')).toContain(line)
   }

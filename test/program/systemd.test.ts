@@ -33,6 +33,9 @@ const steps = `
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
   # Root has run the program in the data folder before.
   install -d /var/lib/steno /var/lib/steno/uploads && touch /var/lib/steno/serve.lock
+  echo STENO_MAX_DURATION=long >>/etc/steno.env
+  echo "not installed: $(/box/steno install 2>&1 || echo "code $?")"
+  sed -i '$d' /etc/steno.env
   /box/steno install >/dev/null
   # The output of the service may come into the journal a moment after the service is ready.
   until key=$(journalctl -u steno -o cat | grep -o 'sk_live_[^ ]*'); do sleep 0.1; done
@@ -51,10 +54,11 @@ const steps = `
   echo "read: $(readers | jq -s '.[0].status')"
 
   # Nothing is transcribed from here on. The folder contains no model, so that the next starts load none. From the next
-  # start on, systemd restarts the service after two seconds without an answer.
+  # start on, systemd restarts the service after two seconds without an answer. By default, it refuses the sixth start in
+  # ten seconds.
   sed -i 's,^STENO_MODEL=.*,STENO_MODEL=/var/lib/steno,' /etc/steno.env
   mkdir -p /run/systemd/system/steno.service.d
-  printf '[Service]\\nWatchdogSec=2\\nRestartSec=100ms\\n' >/run/systemd/system/steno.service.d/test.conf
+  printf '[Unit]\\nStartLimitIntervalSec=0\\n[Service]\\nWatchdogSec=2\\nRestartSec=100ms\\n' >/run/systemd/system/steno.service.d/test.conf
   systemctl daemon-reload
   again() { for _ in $(seq 600); do [ "$(state NRestarts)" = "$1" ] && curl -sf localhost:8080/v1/health >/dev/null && return; sleep 0.1; done; }
   kill -KILL "$(state MainPID)"
@@ -72,13 +76,24 @@ const steps = `
   echo "stopped: $(state Result), code $(state ExecMainStatus)"
   systemctl start steno
   echo "upgraded: $(state ActiveState), $(api "transcribe/$id?format=text")"
+
+  # With a wrong setting, or a port that only root may use, systemd does not start the service again.
+  for setting in STENO_MAX_DURATION=long STENO_PORT=80; do
+    echo "$setting" >>/etc/steno.env
+    systemctl restart steno 2>/dev/null || true
+    echo "$setting: $(state ActiveState), code $(state ExecMainStatus)"
+    sed -i '$d' /etc/steno.env
+  done
+  systemctl restart steno
 `
 
 /**
  * The expected output of the whole script. The last four lines come from the commands after `steps`, which start a
  * second service, and then move and remove the first one.
  */
-const expected = `text: If it is cloudy this evening, we will stay at home.
+const expected = `not installed: steno: STENO_MAX_DURATION=long: a duration such as 250ms, 2s, 30m, 24h or 7d is needed
+code 78
+text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600
 not of steno: 
 verified: 
@@ -88,6 +103,8 @@ killed: 1 restart, If it is cloudy this evening, we will stay at home.
 stopped answering: 2 restarts
 stopped: success, code 0
 upgraded: active, If it is cloudy this evening, we will stay at home.
+STENO_MAX_DURATION=long: failed, code 78
+STENO_PORT=80: failed, code 78
 second: ok, STENO_DATA_DIR=/var/lib/steno-two
 steno runs; journalctl -u steno shows its address and, the first time, its API key
 moved: If it is cloudy this evening, we will stay at home.

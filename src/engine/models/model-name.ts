@@ -2,12 +2,13 @@
 
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'
+import { ConfigError } from '../../config/config-error.ts'
 import { speechModelNames } from './roles.ts'
 
-/** Throws an error if the setting STENO_MODEL is neither one of `speechModelNames` nor the path of a folder. */
+/** Throws a ConfigError if the setting STENO_MODEL is neither one of `speechModelNames` nor the path of a folder. */
 export function requireModelName(model: string): void {
   const unknown = whyUnknown(model)
-  if (unknown !== null) throw new Error(`STENO_MODEL=${unknown}`)
+  if (unknown !== null) throw new ConfigError(`STENO_MODEL=${unknown}`)
 }
 
 /**
