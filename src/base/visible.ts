@@ -14,3 +14,12 @@ export function visible(text: string): string {
 export function visiblePlace(place: string): string {
   return visible(place.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, '$1'))
 }
+
+/** Returns a web address without its user name and password. Returns a text that is no address as it is. */
+export function withoutPassword(address: string): string {
+  const url = URL.parse(address)
+  if (url === null || (url.username === '' && url.password === '')) return address
+  url.username = ''
+  url.password = ''
+  return url.href
+}

@@ -1,5 +1,6 @@
 // The names of jobs, for the statement of an account.
 
+import { withoutPassword } from '../base/visible.ts'
 import type { Db } from '../db/db.ts'
 
 /**
@@ -16,5 +17,5 @@ export function findNames(
      where deleted_at is null and jobs.id in (select value from json_each($ids))`,
     { ids: JSON.stringify(ids) },
   )
-  return new Map(rows.map(({ id, ...job }) => [id, job]))
+  return new Map(rows.map(({ id, name, durationMs }) => [id, { name: withoutPassword(name), durationMs }]))
 }

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { withoutPassword } from '../../base/visible.ts'
 import { type Delivery, listDeliveries } from '../../jobs/deliveries.ts'
 import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
@@ -59,7 +60,7 @@ function deliveryJson(delivery: Delivery): Static<typeof shapes.delivery> {
     id: idOf(delivery),
     transcription_id: jobId,
     event,
-    url,
+    url: withoutPassword(url),
     status: settledAt === null ? 'pending' : outcome === 'delivered' ? 'delivered' : 'failed',
     attempts,
     last_outcome: outcome,

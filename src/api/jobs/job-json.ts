@@ -2,6 +2,7 @@
 
 import type { Static } from '@sinclair/typebox'
 import { wholeSeconds } from '../../accounts/price.ts'
+import { withoutPassword } from '../../base/visible.ts'
 import { errorOf } from '../../jobs/events.ts'
 import { costCentsOf, type Job } from '../../jobs/job.ts'
 import type * as shapes from '../shapes/job.ts'
@@ -21,7 +22,7 @@ export function listedJob(job: Job): Static<typeof shapes.listedJob> {
     metadata: job.metadata,
     cost_cents: costCentsOf(job),
     filename: job.filename,
-    ...(job.sourceUrl === null ? {} : { source_url: job.sourceUrl }),
+    ...(job.sourceUrl === null ? {} : { source_url: withoutPassword(job.sourceUrl) }),
     progress: job.progress,
     progress_percent: job.progressPercent,
     created_at: timestamp(job.createdAt),

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { withoutPassword } from '../../base/visible.ts'
 import { searchUtterances } from '../../jobs/search.ts'
 import type { Hit } from '../../jobs/search-hits.ts'
 import { readCursor, writeCursor } from '../cursor.ts'
@@ -58,7 +59,7 @@ function hitJson({
   return {
     transcription_id: jobId,
     filename,
-    ...(sourceUrl === null ? {} : { source_url: sourceUrl }),
+    ...(sourceUrl === null ? {} : { source_url: withoutPassword(sourceUrl) }),
     created_at: timestamp(createdAt),
     utterance: index,
     start,

@@ -11,7 +11,7 @@ const deliveryFields = Type.Object(
     id: Type.String(),
     transcription_id: uuid,
     event: oneOf(Object.keys(events) as JobEvent[]),
-    url: Type.String(),
+    url: Type.String({ description: 'Without user name and password' }),
     status: oneOf(['pending', 'delivered', 'failed'], {
       description: 'pending: an attempt is still to come',
     }),

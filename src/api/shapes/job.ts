@@ -25,7 +25,11 @@ const jobFields = {
   metadata,
   cost_cents: nullable(Type.Number({ description: 'Reserved, then charged; exact, so often a fraction' })),
   filename: nullable(Type.String({ description: 'Of the uploaded file; null for a job with an address' })),
-  source_url: Type.Optional(Type.String({ description: 'Only on jobs that were given a url' })),
+  source_url: Type.Optional(
+    Type.String({
+      description: 'Only on jobs that were given a url; without the user name and the password of this url',
+    }),
+  ),
   progress: nullable(Type.String({ description: 'For people' })),
   progress_percent: nullable(
     Type.Integer({

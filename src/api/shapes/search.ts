@@ -10,7 +10,11 @@ export const searchHit = Type.Object(
   {
     transcription_id: uuid,
     filename: nullable(Type.String({ description: 'Of the upload; null for a job that was given a url' })),
-    source_url: Type.Optional(Type.String({ description: 'Only on jobs that were given a url' })),
+    source_url: Type.Optional(
+      Type.String({
+        description: 'Only on jobs that were given a url; without the user name and the password of this url',
+      }),
+    ),
     created_at: instant('When the job was accepted'),
     utterance: Type.Integer({ description: 'Index in result.utterances, from 0' }),
     start: Type.Number({ description: 'Seconds' }),
