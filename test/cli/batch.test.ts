@@ -156,6 +156,21 @@ test.skipIf(!clips)(
   },
 )
 
+test.skipIf(!clips)(
+  `a recording without speech is named on stderr, and is no failure${skipped}`,
+  async () => {
+    const file = put(temporaryFolder(), 'a.flac')
+    const silent: Transcribe = async (input, options) => ({
+      ...(await answer(input, options)),
+      full_transcript: '',
+      utterances: [],
+    })
+    const ended = await run([file], { values: { quiet: true }, transcribe: silent })
+    expect(ended).toMatchObject({ done: 1, failed: 0, out: '', error: null })
+    expect(ended.err).toBe(`steno: ${file}: no speech was found; it may be silent, or contain only music\n`)
+  },
+)
+
 test.skipIf(!clips)(`the engine loads the voice models only to tell speakers apart${skipped}`, async () => {
   const file = put(temporaryFolder(), 'a.flac')
   for (const diarize of [true, false])

@@ -46,6 +46,8 @@ export type Work = {
  */
 export const noTextKept = 'interrupted'
 
+const noSpeech = 'no speech was found; it may be silent, or contain only music'
+
 export class Results {
   readonly #task: Task
   readonly #stdoutFormat: Output['format']
@@ -87,8 +89,11 @@ export class Results {
     const { source, screen, outputs } = work
     const transcript = shifted(heard, this.#task.section)
     if (!work.isAlone) this.#show(work, work.utterances)
-    for (const warning of transcript.warnings ?? [])
-      screen.line(`steno: ${visiblePlace(source.place)}: ${warning}`)
+    const warnings = [
+      ...(transcript.utterances.length === 0 ? [noSpeech] : []),
+      ...(transcript.warnings ?? []),
+    ]
+    for (const warning of warnings) screen.line(`steno: ${visiblePlace(source.place)}: ${warning}`)
     if (outputs.length === 0) this.#print(work, transcript)
     const written = missing.filter(output => this.#writeFile(work, transcript, output))
     const other = missing.find(output => !written.includes(output))
