@@ -240,6 +240,38 @@ seen('an upload waits for a server that restarts, and for the rate limit', async
   expect(await page.evaluate(isLeavingAsked)).toBe(false)
 })
 
+seen('a file that is added twice is sent once, and again with other options', async () => {
+  const zoe = service.account('zoe')
+  const { page } = await browser.enter(service, zoe)
+  await page.goto('/jobs')
+  const started = Promise.withResolvers<void>()
+  await page.route('**/v1/upload/resumable', async route => {
+    await started.promise
+    await route.continue()
+  })
+  const path = file('twice.mp3', speech(5))
+  const choose = () => page.getByLabel('Choose recordings').setInputFiles(path)
+  await choose()
+  await page.locator('.upload').waitFor()
+  await choose()
+  const alert = page.getByRole('alert')
+  await alert.getByText('twice.mp3 is already being sent with these options.').waitFor()
+  expect(await page.locator('.upload').count()).toBe(1)
+  await page.getByLabel('How many speakers').fill('2')
+  await choose()
+  await page.locator('.upload').nth(1).waitFor()
+  expect(await alert.count()).toBe(0)
+  // A paused upload goes on if its file is added again.
+  await page.getByRole('button', { name: 'Pause' }).first().click()
+  await page.getByText('paused at 0%').waitFor()
+  await page.getByLabel('How many speakers').fill('')
+  await choose()
+  await page.getByText('paused at 0%').waitFor({ state: 'detached' })
+  started.resolve()
+  await page.getByRole('link', { name: 'twice.mp3' }).nth(1).waitFor()
+  expect((await zoe.get('/v1/transcriptions')).body.items).toHaveLength(2)
+})
+
 seen('during an upload, the banner appears if a proxy answers that it cannot reach the server', async () => {
   const { page } = await browser.enter(service, service.account('gus'))
   await page.goto('/jobs')

@@ -19,7 +19,7 @@ import { addFiles } from './uploads.ts'
 
 const text = words.add
 
-/** The largest number of refused files that one sentence names. */
+/** The largest number of files that one sentence names. */
 const mostNames = 5
 
 type Balance = { available_cents: number; price_per_hour_cents: number }
@@ -35,8 +35,13 @@ export function Add() {
     fault.value = reasonAgainstOptions() ?? ''
     if (fault.value) return
     const byReason = Map.groupBy(files, reasonAgainst)
-    fault.value = [...byReason].flatMap(([reason, refused]) => refusalOf(refused, reason) ?? []).join(' ')
-    addFiles(byReason.get(null) ?? [], chosenOptions())
+    const repeated = addFiles(byReason.get(null) ?? [], chosenOptions())
+    byReason.delete(null)
+    const sentences = [...byReason].map(([reason, refused]) =>
+      text.notSent(namesOf(refused), refused.length, reason ?? ''),
+    )
+    if (repeated.length > 0) sentences.push(text.beingSent(namesOf(repeated), repeated.length))
+    fault.value = sentences.join(' ')
   }
   const drop = async (event: DragEvent) => {
     const address = event.dataTransfer?.getData('text/uri-list')
@@ -156,11 +161,9 @@ function reasonAgainst(file: File): string | null {
   return file.size > limits.file_bytes ? text.tooLarge(showBytes(limits.file_bytes)) : null
 }
 
-/** Returns a sentence about files that are not sent for the same reason. It names at most `mostNames` of them. */
-function refusalOf(files: readonly File[], reason: string | null): string | null {
-  if (reason === null) return null
+/** Returns the names of files for a sentence. It has at most `mostNames` names. */
+function namesOf(files: readonly File[]): string {
   const named = files.slice(0, mostNames).map(({ name }) => name)
   const more = files.length - named.length
-  const names = more > 0 ? text.moreNames(named.join(', '), more) : named.join(', ')
-  return text.notSent(names, files.length, reason)
+  return more > 0 ? text.moreNames(named.join(', '), more) : named.join(', ')
 }

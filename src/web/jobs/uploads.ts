@@ -9,20 +9,45 @@ import { words } from '../words.ts'
 import { type JobOptions, newId, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
 import { offsetOf, removeUpload, sendFile, startUpload, UnreadableFile } from './tus.ts'
-import { change, files, findUpload, hold, isSame, keep, ownUploads, remove, uploads } from './upload-list.ts'
+import {
+  change,
+  files,
+  findUpload,
+  hold,
+  isSame,
+  keep,
+  ownUploads,
+  remove,
+  type Upload,
+  uploads,
+} from './upload-list.ts'
 
 /** The page shows a message when the server has refused a part this many times in a row. */
 const refusedOften = 3
 
 const stops = new Map<string, AbortController>()
 
-/** Adds files to the uploads. If a reload interrupted the upload of the same file, continues that upload. */
-export function addFiles(added: readonly File[], options: JobOptions): void {
-  for (const file of added) {
-    const before = ownUploads.value.find(upload => upload.state === 'lost' && isSame(upload, file))
-    if (before) continueUpload(before.id, file)
-    else addFile(file, options)
-  }
+/**
+ * Adds files to the uploads. If an upload of the same file stands still, continues this upload. Returns the files that
+ * are already being sent with the same options. They are not added, because the person would pay for two jobs.
+ */
+export function addFiles(added: readonly File[], options: JobOptions): File[] {
+  return added.filter(file => {
+    const before = ownUploads.value.find(upload => isSame(upload, file) && isRepeated(upload, options))
+    if (!before) addFile(file, options)
+    else if (isWorking(before)) return true
+    else continueUpload(before.id, file)
+    return false
+  })
+}
+
+/** Returns true if `options` are those of the upload. An upload that lost its file keeps the options it had. */
+function isRepeated({ state, options: before }: Upload, options: JobOptions): boolean {
+  return state === 'lost' || JSON.stringify(before) === JSON.stringify(options)
+}
+
+function isWorking({ state }: Upload): boolean {
+  return state === 'queued' || state === 'sending' || state === 'starting'
 }
 
 export function pauseUpload(id: string): void {

@@ -11,6 +11,8 @@ export const jobWords = {
     addAddress: 'Add',
     notSent: (names: string, count: number, reason: string) =>
       `${names} ${count === 1 ? 'was' : 'were'} not sent: ${reason}`,
+    beingSent: (names: string, count: number) =>
+      `${names} ${count === 1 ? 'is' : 'are'} already being sent with these options.`,
     moreNames: (names: string, more: number) => `${names} and ${more} more`,
     wrongKind: (kinds: string) => `the accepted kinds are ${kinds}.`,
     emptyFile: 'an empty file cannot be transcribed.',
