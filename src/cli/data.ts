@@ -2,14 +2,14 @@
 
 import type { Db } from '../db/db.ts'
 import { openBeside } from '../db/open-beside.ts'
-import { faultIn } from '../db/open-db.ts'
+import { faultIn, refusedIn } from '../db/open-db.ts'
 import { whyOutdated } from '../db/standby.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
 /**
  * Opens the database of the configured data folder, calls `work` with it, and then closes it. Throws if the database
- * will be replaced by that of the other server of a pair. If the database or its disk cannot be read, the error says
- * what to do.
+ * will be replaced by that of the other server of a pair. If the database or its disk cannot be read, or the
+ * database refuses the work, the error says what to do.
  */
 export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
   const config = dataConfig(flags)
@@ -19,7 +19,7 @@ export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T):
   try {
     return withOpened(dataDir, work)
   } catch (error) {
-    throw faultIn(dataDir, error)
+    throw refusedIn(dataDir, faultIn(dataDir, error))
   }
 }
 

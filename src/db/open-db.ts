@@ -47,7 +47,8 @@ Database.MAX_QUERY_CACHE_SIZE = 500
 
 /**
  * Opens the database. If the database is damaged, the error says how to restore a backup. If the disk is full or refuses
- * a write, the error says how much space is free and how much is needed.
+ * a write, the error says how much space is free and how much is needed. If another process holds the write lock, it
+ * says so.
  */
 export function openDb(dataDir: string, options: DbOptions = {}): Db {
   let isUpdated = false
@@ -60,7 +61,9 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
   } catch (error) {
     const fault = faultIn(dataDir, error)
     if (fault !== error) throw fault
-    if (!['full', 'disk error'].includes(refusalOf(error) ?? '')) throw error
+    const refusal = refusalOf(error)
+    if (refusal === null) throw error
+    if (refusal === 'busy') throw refusedIn(dataDir, error)
     const needed = isUpdated
       ? `bringing the database up to date may need several times its size, ${formatSize(statSync(databasePath(dataDir)).size)}`
       : `the database needs at least ${formatSize(limits.newDatabaseBytes)}`
@@ -85,6 +88,22 @@ export function faultIn(dataDir: string, error: unknown): unknown {
       ? `${path} is damaged: ${reasonOf(error)}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${dataDir}, then run steno restore`
       : `${unreadable}; the disk has the fault, and the database may be sound: see the log of the kernel (dmesg) before you restore a backup`
   return new Error(message, { cause: error })
+}
+
+/**
+ * If `error` says that the database refuses a command at the moment (see `refusalOf`), returns an error that says what to
+ * do. Otherwise returns `error`.
+ */
+export function refusedIn(dataDir: string, error: unknown): unknown {
+  const refusal = refusalOf(error)
+  if (refusal === null) return error
+  const path = databasePath(dataDir)
+  const reasons = {
+    busy: `${path} is locked by another process: try again, and end a program that keeps it open, such as sqlite3`,
+    full: `${path} cannot be written: the disk of ${dataDir} is full; free some space`,
+    'disk error': `${path} cannot be used: ${reasonOf(error)}; check the disk of ${dataDir}`,
+  }
+  return new Error(reasons[refusal], { cause: error })
 }
 
 function open(

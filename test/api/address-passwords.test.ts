@@ -1,7 +1,7 @@
 // Tests that no answer of the API shows the user name and the password that an address contains.
 
 import { expect, test } from 'bun:test'
-import { findNames } from '../../src/jobs/usage.ts'
+import { findNames } from '../../src/jobs/job-names.ts'
 import { shareServices, startTestService } from '../support/service.ts'
 import { addTranscript, completeIndex } from '../support/transcripts.ts'
 
