@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'n
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { inheritOwner } from '../base/inherit-owner.ts'
+import { reasonOf } from '../base/reason.ts'
 import { Draft } from '../base/whole-file.ts'
 import { readConfig } from '../config.ts'
 import { requireNothingForeign } from '../db/data-dir.ts'
@@ -66,7 +67,7 @@ export const install = command({
     inheritOwner(dataDir)
     must('systemctl', 'daemon-reload')
     must('systemctl', 'enable', 'steno')
-    must('systemctl', 'restart', 'steno')
+    start()
     say('steno runs; journalctl -u steno shows its address and, the first time, its API key')
   },
 })
@@ -102,6 +103,16 @@ function put(path: string, text: string, { mode, keep }: { mode: number; keep: b
   if (keep && existsSync(path)) return
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text, { mode })
+}
+
+/** Starts the service. If it does not start, the error has the last lines that it wrote. */
+function start(): void {
+  try {
+    must('systemctl', 'restart', 'steno')
+  } catch (error) {
+    const log = Bun.spawnSync(['journalctl', '-u', 'steno', '-t', 'steno', '-o', 'cat', '-n', '3'])
+    throw new Error(`the service does not start: ${log.stdout.toString().trim() || reasonOf(error)}`)
+  }
 }
 
 function succeeds(...command: string[]): boolean {

@@ -33,9 +33,11 @@ const steps = `
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
   # Root has run the program in the data folder before.
   install -d /var/lib/steno /var/lib/steno/uploads && touch /var/lib/steno/serve.lock
-  echo STENO_MAX_DURATION=long >>/etc/steno.env
-  echo "not installed: $(/box/steno install 2>&1 || echo "code $?")"
-  sed -i '$d' /etc/steno.env
+  for setting in STENO_MAX_DURATION=long STENO_MODEL=bsae; do
+    echo "$setting" >>/etc/steno.env
+    echo "not installed: $(/box/steno install 2>&1 || echo "code $?")"
+    sed -i '$d' /etc/steno.env
+  done
   /box/steno install >/dev/null
   # The output of the service may come into the journal a moment after the service is ready.
   until key=$(journalctl -u steno -o cat | grep -o 'sk_live_[^ ]*'); do sleep 0.1; done
@@ -88,11 +90,13 @@ const steps = `
 `
 
 /**
- * The expected output of the whole script. The last four lines come from the commands after `steps`, which start a
- * second service, and then move and remove the first one.
+ * The expected output of the whole script. The last lines come from the commands after `steps`, which move the
+ * service to another machine, start a second service, and then move and remove the first one.
  */
 const expected = `not installed: steno: STENO_MAX_DURATION=long: a duration such as 250ms, 2s, 30m, 24h or 7d is needed
 code 78
+not installed: steno: the service does not start: steno: STENO_MODEL=bsae is neither a known model nor a folder; the nearest known model is base
+code 1
 text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600
 not of steno: 
@@ -105,6 +109,8 @@ stopped: success, code 0
 upgraded: active, If it is cloudy this evening, we will stay at home.
 STENO_MAX_DURATION=long: failed, code 78
 STENO_PORT=80: failed, code 78
+steno runs; journalctl -u steno shows its address and, the first time, its API key
+other machine: steno, If it is cloudy this evening, we will stay at home.
 second: ok, STENO_DATA_DIR=/var/lib/steno-two
 steno runs; journalctl -u steno shows its address and, the first time, its API key
 moved: If it is cloudy this evening, we will stay at home.
@@ -117,16 +123,38 @@ test.skipIf(!mayBoot)(
     const folder = temporaryFolderOnDisk()
     placeProgram(join(folder, 'steno'))
     copyFileSync(join(root, 'test/fixtures/speech/doctor.flac'), join(folder, 'talk.flac'))
-    const [second, move, removal] = ['sed ', 'systemctl stop', 'systemctl disable'].map(findBlock)
+    const [second, move, pack, unpack, removal] = [
+      'sed ',
+      'systemctl stop',
+      'systemctl disable --now steno\ntar',
+      'tar -xf',
+      'systemctl disable --now steno\nrm',
+    ].map(findBlock)
     const another =
       'echo "second: $(STENO_ENV_FILE=/etc/steno-two.env steno health), $(systemctl show steno-two -p Environment --value)"; systemctl stop steno-two'
+    const other =
+      'echo "other machine: $(stat -c %U /var/lib/steno/steno.db), $(api "transcribe/$id?format=text")"'
     const unmoved = 'sed -i s,^STENO_MODEL=.*,STENO_MODEL=/srv, /etc/steno.env'
     const moved = 'echo "moved: $(api "transcribe/$id?format=text")"'
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
     writeFileSync(
       join(folder, 'script'),
-      [steps, second, another, unmoved, move, moved, removal, after].join('\n'),
+      [
+        steps,
+        'cd /root',
+        pack,
+        removal,
+        unpack,
+        other,
+        second,
+        another,
+        unmoved,
+        move,
+        moved,
+        removal,
+        after,
+      ].join('\n'),
     )
     // With `setpriv`, the kernel also ends the container if this test process is killed.
     const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
