@@ -50,7 +50,7 @@ export const install = command({
     putProgram(process.execPath, below(binary))
     put(
       below(environmentFile),
-      `# STENO_…=… settings; steno serve --help lists them\nSTENO_DATA_DIR=${dataDir}\n`,
+      `# STENO_…=… settings; steno serve --help lists them. A comment needs a line of its own.\nSTENO_DATA_DIR=${dataDir}\n`,
       {
         mode: 0o600,
         keep: true,

@@ -1,7 +1,7 @@
 // The settings of the service that is installed on this machine.
 
 import { readFileSync } from 'node:fs'
-import { parseEnv } from 'node:util'
+import { parseUnitSettings } from './unit-settings.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -20,7 +20,7 @@ export function installedSettings(): Environment {
 /** Returns the settings in the file at `path`. Returns none if the file is missing, or if this user may not read it. */
 export function settingsIn(path: string): Environment {
   try {
-    return parseEnv(readFileSync(path, 'utf8'))
+    return parseUnitSettings(readFileSync(path, 'utf8'))
   } catch {
     return {}
   }

@@ -1,0 +1,34 @@
+// Reads the settings file of the installed service as systemd does (EnvironmentFile= in systemd.exec). A number sign
+// inside a value is part of the value, as in a password, and a comment needs a line of its own.
+
+/** An assignment. Its value begins with quoted parts, and has a line without quotes after them. */
+const assignment =
+  /^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*((?:'[^']*'[ \t]*|"(?:\\[\s\S]|[^"\\])*"[ \t]*)*)((?:\\[\s\S]|[^\\\n])*)/gm
+
+const quoted = /'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"/g
+
+/** Returns the variables of a settings file. Of two assignments to a variable, the second one counts. */
+export function parseUnitSettings(text: string): Record<string, string> {
+  const lines = text.replaceAll('\r', '\n')
+  return Object.fromEntries(
+    [...lines.matchAll(assignment)].map(([, name = '', parts = '', rest = '']) => [
+      name,
+      `${unquoted(parts)}${plain(rest)}`,
+    ]),
+  )
+}
+
+/** Removes the quotes. In double quotes, a backslash escapes only `"`, `\`, a backtick, `$` and the end of a line. */
+function unquoted(parts: string): string {
+  return [...parts.matchAll(quoted)]
+    .map(
+      ([, single, double = '']) =>
+        single ?? double.replace(/\\(["\\`$\n])/g, (_, escaped) => (escaped === '\n' ? '' : escaped)),
+    )
+    .join('')
+}
+
+/** Removes the backslashes of a value without quotes, and the spaces at its end. */
+function plain(rest: string): string {
+  return rest.replace(/[ \t]+$/, '').replace(/\\([\s\S])/g, (_, escaped) => (escaped === '\n' ? '' : escaped))
+}
