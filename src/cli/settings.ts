@@ -56,8 +56,9 @@ export function dataConfig(flags: Flags = {}): Config {
   requireAccess(config.dataDir)
   if (hasDatabase(config.dataDir)) return config
   const place = existsSync(config.dataDir) ? 'has no steno.db' : 'is not there'
+  const closed = unreadable()
   throw new Error(
-    `the data folder ${config.dataDir} ${place}: --data-dir or STENO_DATA_DIR names another, steno serve makes one${unreadable()}`,
+    `the data folder ${config.dataDir} ${place}: --data-dir or STENO_DATA_DIR names another, steno serve makes one${closed}${closed && ': run the command as root for the installed service'}`,
   )
 }
 

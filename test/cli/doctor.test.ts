@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -173,6 +174,21 @@ byRoot('a data folder with a file that the user of the service cannot use is nam
   )
 })
 
+const firstFreePort = Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'))
+const hasReserved = firstFreePort > 1
+byRoot(
+  `a port that only root may use is a note if the service is not root${hasReserved ? '' : ' (every port is free here)'}`,
+  async () => {
+    const of = (dataDir: string) => hostChecks.port?.({ config: readConfig({ STENO_PORT: '1' }), dataDir })
+    const free = 'free; nothing listens at http://127.0.0.1:1'
+    expect(await of(folder)).toBe(free)
+    const note = {
+      note: 'free, but only root may listen at http://127.0.0.1:1, not the service: STENO_PORT names another port',
+    }
+    expect(await of(foreignFolder())).toEqual(hasReserved ? note : free)
+  },
+)
+
 byRoot(
   'steno doctor says that this user may not use a data folder or the settings of the service, and not that none is there',
   () => {
@@ -187,7 +203,9 @@ byRoot(
     for (const check of ['data folder', 'database'])
       console.log((await hostChecks[check]({ dataDir: null, config: {} })).note)
     const { health } = await import(${JSON.stringify(join(projectRoot, 'src/cli/health.ts'))})
-    await health.run([]).catch(error => console.log(error.message))`
+    await health.run([]).catch(error => console.log(error.message))
+    const { dataConfig } = await import(${JSON.stringify(join(projectRoot, 'src/cli/settings.ts'))})
+    try { dataConfig() } catch (error) { console.log(error.message) }`
     const settings = join(folder, 'closed/steno.env')
     const env = { STENO_ENV_FILE: settings, STENO_PORT: '1' }
     const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd: '/', env })
@@ -199,6 +217,7 @@ byRoot(
       ...[notTried, notTried, notTried],
       ...[unknown, unknown],
       `no steno answers at http://127.0.0.1:1: refused; STENO_PORT and STENO_HOST name another address; ${onlyRoot}`,
+      `the data folder /steno-data is not there: --data-dir or STENO_DATA_DIR names another, steno serve makes one; ${onlyRoot}: run the command as root for the installed service`,
     ])
   },
 )

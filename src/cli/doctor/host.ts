@@ -1,7 +1,16 @@
 // The checks of `steno doctor` on this machine: data folder, disk, database, clock, port, public address, and mail
 // server.
 
-import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { checkMailServer } from '../../accounts/mailer.ts'
 import { requireSecret } from '../../accounts/signing-secret.ts'
@@ -109,11 +118,14 @@ export const hostChecks: Record<string, Check> = {
       ? 'kept right by a time service'
       : { note: 'no time service keeps it right; signed addresses need one: timedatectl set-ntp true' }
   },
-  port: async ({ config }) => {
+  port: async ({ config, dataDir }) => {
     const own = listeningUrl({ host: localHost(config.host), port: config.port })
     const found = await askHealth(own)
     if (found === 'steno') return `steno answers at ${own}`
-    if (found === 'refused') return `free; nothing listens at ${own}`
+    if (found === 'refused')
+      return isReserved(config.port, dataDir)
+        ? { note: `free, but only root may listen at ${own}, not the service: STENO_PORT names another port` }
+        : `free; nothing listens at ${own}`
     if (found === 'answer-timeout')
       throw new Error(`${silent(own)}: if it is steno, restart it; if not, STENO_PORT names another port`)
     throw new Error(`another program answers at ${own}: STENO_PORT names another port`)
@@ -148,6 +160,24 @@ function noFolder(): Outcome {
   const why = unreadable()
   if (why === '') return none
   return { note: `none that this user finds${why}; run steno doctor as root to check the service` }
+}
+
+/**
+ * Returns true if only root may use the port, and the service is not root. The service belongs to the owner of the data
+ * folder. Without a data folder, it belongs to this user.
+ */
+function isReserved(port: number, dataDir: string | null): boolean {
+  const owner = (dataDir === null ? undefined : statSync(dataDir, { throwIfNoEntry: false }))?.uid
+  return port > 0 && port < firstFreePort() && (owner ?? process.getuid?.()) !== 0
+}
+
+/** Returns the first port that every user may use. */
+function firstFreePort(): number {
+  try {
+    return Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'))
+  } catch {
+    return 1024
+  }
 }
 
 function silent(url: string): string {
