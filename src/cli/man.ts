@@ -42,7 +42,7 @@ async function manualPage(table: Commands): Promise<string[]> {
       ...more.flatMap(text => ['.PP', roff(text)]),
     ]),
     '.SH EXIT STATUS',
-    '0 on success, 1 when something failed, 2 for wrong usage, 130 after Ctrl-C, 141 when the reader of the output ended early.',
+    '0 on success, 1 when something failed, 2 for wrong usage, 78 for a wrong setting, 130 after Ctrl-C, 141 when the reader of the output ended early.',
     '.SH ENVIRONMENT',
     'The settings of steno serve are environment variables; its options name them.',
   ]

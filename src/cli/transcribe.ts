@@ -27,7 +27,7 @@ export const transcribe = command({
   help: { ...taskHelp, 'skip-existing': 'leave out a source whose output files exist' },
   choices: taskChoices,
   more: [
-    'The exit code is 1 if one of the sources failed, 2 for wrong usage, and 130 after Ctrl-C, which keeps what is done.',
+    'The exit code is 1 if one of the sources failed, 2 for wrong usage, 78 for a wrong setting, and 130 after Ctrl-C, which keeps what is done.',
     languageHelp,
     'Example: steno transcribe ~/talks --recursive --format text,srt --out transcripts --skip-existing',
   ],
