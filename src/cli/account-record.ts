@@ -3,6 +3,7 @@
 import { type Account, findAccountByEmail } from '../accounts/account.ts'
 import { normalEmail } from '../accounts/email.ts'
 import { centsOf } from '../accounts/price.ts'
+import { withoutPassword } from '../base/visible.ts'
 import type { Db } from '../db/db.ts'
 
 export function mustFind(db: Db, email: string): Account {
@@ -19,7 +20,7 @@ export function recordOf(account: Account) {
     operator: account.operator === 1,
     balance_cents: centsOf(account.balanceUnits),
     reserved_cents: centsOf(account.reservedUnits),
-    webhook_url: account.webhookUrl,
+    webhook_url: account.webhookUrl === null ? null : withoutPassword(account.webhookUrl),
     created_at: new Date(account.createdAt).toISOString(),
     partly_erased: account.deletedAt !== null,
   }

@@ -25,7 +25,8 @@ export const webhook = command({
       setDefaultWebhook(db, mustFind(db, email).id, webhookUrl)
       return mustFind(db, email)
     })
-    print(values, recordOf(account), () => `${account.email}: ${webhookUrl ?? 'no default webhook'}`)
+    const record = recordOf(account)
+    print(values, record, () => `${record.email}: ${record.webhook_url ?? 'no default webhook'}`)
   },
 })
 

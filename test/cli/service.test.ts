@@ -91,8 +91,10 @@ test('commands that change accounts and keys take effect at once while the serve
     balance_cents: 1500,
   })
   expect(await (await ask()).json()).toMatchObject({ balance_cents: 1500 })
-  const webhook = 'https://hooks.example/steno'
-  expect((await run('accounts', 'webhook', email, webhook, '--json')).json().webhook_url).toBe(webhook)
+  const webhook = 'https://ana:hidden@hooks.example/steno'
+  const shownWebhook = (await run('accounts', 'webhook', email, webhook, '--json')).json().webhook_url
+  expect(shownWebhook).toBe('https://hooks.example/steno')
+  expect((await run('accounts', 'show', email)).out).not.toContain('hidden')
   expect((await run('accounts', 'webhook', email, 'none', '--json')).json().webhook_url).toBeNull()
   expect((await run('accounts', 'operator', email, 'on')).out).toBe(`${email} is an operator\n`)
   expect((await run('accounts', 'operator', email, 'maybe')).code).toBe(2)
