@@ -7,8 +7,8 @@ import type { Service } from './api/service.ts'
 import { unpackCarried } from './base/carried.ts'
 import { log } from './base/log.ts'
 import { nextTurn } from './base/next-turn.ts'
-import { reasonOf } from './base/reason.ts'
 import { ConfigError } from './config/config-error.ts'
+import { listenProblem } from './config/listen-problems.ts'
 import { type Config, listeningUrl } from './config.ts'
 import { openOwn } from './db/copy.ts'
 import { hasDatabase, lockDataDir, makeDataDir, requireNothingLost } from './db/data-dir.ts'
@@ -106,18 +106,10 @@ function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
   try {
     return serve(service, { hostname: host, port })
   } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    const message = `${listeningUrl({ host, port })} cannot be used: ${listenProblems[code] ?? reasonOf(error)}`
+    const { code } = error as NodeJS.ErrnoException
+    const message = `${listeningUrl({ host, port })} cannot be used: ${listenProblem(error)}`
     throw code === 'EACCES' ? new ConfigError(message) : new Error(message)
   }
-}
-
-const listenProblems: Record<string, string> = {
-  ENOENT: 'the host name is unknown; STENO_HOST names another one',
-  EAGAIN: 'no name server answers, or the host name is unknown; STENO_HOST names another one',
-  EADDRINUSE: 'the port is in use, or the host name is unknown; STENO_PORT names another port',
-  EADDRNOTAVAIL: 'this machine has no such address; STENO_HOST names another one',
-  EACCES: 'only root may use this port; STENO_PORT names another one',
 }
 
 /**

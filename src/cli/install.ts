@@ -4,7 +4,7 @@ import { isCompiled } from '../base/carried.ts'
 import { inheritOwner } from '../base/inherit-owner.ts'
 import { reasonOf } from '../base/reason.ts'
 import { Draft } from '../base/whole-file.ts'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { requireNothingForeign } from '../db/data-dir.ts'
 import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
@@ -43,8 +43,7 @@ export const install = command({
     if (!isCompiled()) throw new Error('a checkout cannot be installed: make build, then dist/steno install')
     if (root === null && process.getuid?.() !== 0) throw new Error('run it as root, or see --dry-run')
     if (root === null) requireSystemd()
-    // With a wrong setting, the service would not start.
-    if (root === null) readConfig(settingsIn(environmentFile))
+    if (root === null) requireUsable(readConfig(settingsIn(environmentFile)))
     requireNothingForeign(below(dataDir))
 
     putProgram(process.execPath, below(binary))
@@ -86,6 +85,13 @@ function dataDirOf(path: string, wanted: string | undefined): string {
   return resolve(kept || wanted || '/var/lib/steno')
 }
 
+/** Throws if the unit hides a file or a folder that a setting names. */
+function requireUsable({ model, modelsDir, mediaProgram, natsCreds, standby }: Config): void {
+  const folder = model?.includes('/') ? resolve(model) : null
+  for (const path of [folder, modelsDir, mediaProgram, natsCreds, standby])
+    if (path !== null) requireVisible(path, own => own)
+}
+
 /**
  * Installs the program file `from` at the path `to`. A running program cannot be overwritten, so the copy is written
  * beside `to` and then renamed.
@@ -105,12 +111,12 @@ function put(path: string, text: string, { mode, keep }: { mode: number; keep: b
   writeFileSync(path, text, { mode })
 }
 
-/** Starts the service. If it does not start, the error has the last lines that it wrote. */
+/** Starts the service. If it does not start, the error has the last line that it wrote. */
 function start(): void {
   try {
     must('systemctl', 'restart', 'steno')
   } catch (error) {
-    const log = Bun.spawnSync(['journalctl', '-u', 'steno', '-t', 'steno', '-o', 'cat', '-n', '3'])
+    const log = Bun.spawnSync(['journalctl', '-u', 'steno', '-t', 'steno', '-o', 'cat', '-n', '1'])
     throw new Error(`the service does not start: ${log.stdout.toString().trim() || reasonOf(error)}`)
   }
 }

@@ -48,15 +48,15 @@ const hidden = {
 }
 
 /**
- * Throws if the unit hides the data folder, because the service could then not start. `below` converts a path of the
- * installed system to a path on this machine.
+ * Throws if the unit hides a file or a folder that the service needs. `below` converts a path of the installed system to
+ * a path on this machine.
  */
-export function requireVisible(dataDir: string, below: (path: string) => string): void {
-  const real = realPathOf(below(dataDir))
+export function requireVisible(path: string, below: (own: string) => string): void {
+  const real = realPathOf(below(path))
   for (const [folder, line] of Object.entries(hidden))
     if (`${real}/`.startsWith(`${realPathOf(below(folder))}/`))
       throw new Error(
-        `${dataDir}: ${line} in the unit hides ${folder} from the service; name a folder elsewhere, such as /srv/steno`,
+        `${path}: ${line} in the unit hides ${folder} from the service; name a place elsewhere, such as /srv/steno`,
       )
 }
 

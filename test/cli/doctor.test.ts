@@ -233,6 +233,8 @@ test('an address, a port, a mail server and a disk that cannot be used are named
   const of = async (check: keyof typeof hostChecks) => hostChecks[check]?.({ config, dataDir: folder })
   await expect(of('address')).rejects.toThrow('start the service')
   await expect(of('port')).rejects.toThrow('STENO_PORT names another')
+  const elsewhere = hostChecks.port?.({ config: readConfig({ STENO_HOST: '203.0.113.7' }), dataDir: null })
+  await expect(elsewhere).rejects.toThrow('this machine has no such address; STENO_HOST names another one')
   const mail = await of('mail').catch(error => error)
   expect(mail.message).toMatch(/^127\.0\.0\.1:1 cannot be used: .*STENO_SMTP_URL$/)
   expect(mail.message).not.toContain('secret')

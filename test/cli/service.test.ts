@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { connect } from 'node:net'
@@ -592,6 +593,13 @@ test('a misspelt setting or an unknown model prevents the start, and the error s
   expect([unknown.exitCode, unknown.stderr.toString()]).toEqual([
     78,
     'steno: STENO_MODEL=large-v3-trubo is neither a known model nor a folder; the nearest known model is large-v3-turbo\n',
+  ])
+  const loop = join(folder, 'loop')
+  symlinkSync(loop, loop)
+  const unreadable = start({ STENO_MODEL: loop })
+  expect([unreadable.exitCode, unreadable.stderr.toString()]).toEqual([
+    78,
+    expect.stringContaining(`steno: STENO_MODEL=${loop} cannot be read: ELOOP: `),
   ])
   expect(existsSync(join(folder, 'misspelt'))).toBe(false)
 })

@@ -33,7 +33,7 @@ const steps = `
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
   # Root has run the program in the data folder before.
   install -d /var/lib/steno /var/lib/steno/uploads && touch /var/lib/steno/serve.lock
-  for setting in STENO_MAX_DURATION=long STENO_MODEL=bsae; do
+  for setting in STENO_MAX_DURATION=long STENO_MODEL=/home/x STENO_MODEL=bsae; do
     echo "$setting" >>/etc/steno.env
     echo "not installed: $(/box/steno install 2>&1 || echo "code $?")"
     sed -i '$d' /etc/steno.env
@@ -80,7 +80,7 @@ const steps = `
   echo "upgraded: $(state ActiveState), $(api "transcribe/$id?format=text")"
 
   # With a wrong setting, or a port that only root may use, systemd does not start the service again.
-  for setting in STENO_MAX_DURATION=long STENO_PORT=80; do
+  for setting in STENO_MAX_DURATION=long STENO_MODEL=/home/x STENO_PORT=80; do
     echo "$setting" >>/etc/steno.env
     systemctl restart steno 2>/dev/null || true
     echo "$setting: $(state ActiveState), code $(state ExecMainStatus)"
@@ -95,6 +95,8 @@ const steps = `
  */
 const expected = `not installed: steno: STENO_MAX_DURATION=long: a duration such as 250ms, 2s, 30m, 24h or 7d is needed
 code 78
+not installed: steno: /home/x: ProtectHome in the unit hides /home from the service; name a place elsewhere, such as /srv/steno
+code 1
 not installed: steno: the service does not start: steno: STENO_MODEL=bsae is neither a known model nor a folder; the nearest known model is base
 code 1
 text: If it is cloudy this evening, we will stay at home.
@@ -108,6 +110,7 @@ stopped answering: 2 restarts
 stopped: success, code 0
 upgraded: active, If it is cloudy this evening, we will stay at home.
 STENO_MAX_DURATION=long: failed, code 78
+STENO_MODEL=/home/x: failed, code 78
 STENO_PORT=80: failed, code 78
 steno runs; journalctl -u steno shows its address and, the first time, its API key
 other machine: steno, If it is cloudy this evening, we will stay at home.

@@ -21,6 +21,7 @@ import { firstLineOf } from '../../base/reason.ts'
 import { secretPath } from '../../base/seal.ts'
 import { isClockSynchronised } from '../../base/system-call.ts'
 import { formatSize } from '../../base/units.ts'
+import { listenProblem } from '../../config/listen-problems.ts'
 import { type Config, listeningUrl } from '../../config.ts'
 import { hasDatabase, makeDataDir, requireAccess, requireOneOwner } from '../../db/data-dir.ts'
 import { databasePath } from '../../db/db.ts'
@@ -119,6 +120,7 @@ export const hostChecks: Record<string, Check> = {
       : { note: 'no time service keeps it right; signed addresses need one: timedatectl set-ntp true' }
   },
   port: async ({ config, dataDir }) => {
+    requireOwnAddress(config)
     const own = listeningUrl({ host: localHost(config.host), port: config.port })
     const found = await askHealth(own)
     if (found === 'steno') return `steno answers at ${own}`
@@ -160,6 +162,15 @@ function noFolder(): Outcome {
   const why = unreadable()
   if (why === '') return none
   return { note: `none that this user finds${why}; run steno doctor as root to check the service` }
+}
+
+/** Throws if the server could not listen on `host`. Tries this on a free port, because the service may start meanwhile. */
+function requireOwnAddress({ host, port }: Config): void {
+  try {
+    Bun.listen({ hostname: host, port: 0, socket: { data() {} } }).stop(true)
+  } catch (error) {
+    throw new Error(`${listeningUrl({ host, port })} cannot be used: ${listenProblem(error)}`)
+  }
 }
 
 /**
