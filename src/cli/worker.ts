@@ -82,7 +82,8 @@ export const worker = command({
     })
     try {
       await untilInterrupted(async signal => {
-        const opened = await Worker.open(settings, engine, signal)
+        const opened = await openUnless(signal, () => Worker.open(settings, engine, signal))
+        if (opened === null) return
         setMirror(() => opened.modelHub())
         tell(`steno worker ${settings.name} takes jobs of ${visiblePlace(settings.server)}`)
         await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
@@ -97,3 +98,13 @@ export const worker = command({
     process.exit()
   },
 })
+
+/** Calls `open`. Returns null if `signal` ends the wait for NATS: a worker without a connection has no jobs to end. */
+async function openUnless<Opened>(signal: AbortSignal, open: () => Promise<Opened>): Promise<Opened | null> {
+  try {
+    return await open()
+  } catch (error) {
+    if (signal.aborted) return null
+    throw error
+  }
+}

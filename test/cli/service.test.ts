@@ -679,14 +679,15 @@ test.each(['throw', 'Promise.reject'])(
   },
 )
 
-test('a worker makes the folder of --work-dir, and leaves no media in it', async () => {
+test('a worker makes the folder of --work-dir, leaves no media in it, and ends with 0 also while NATS is away', async () => {
   const workDir = join(folder, 'disk/work')
   const addresses = ['--nats', 'nats://127.0.0.1:1', '--server', 'http://127.0.0.1:1']
   const args = ['worker', ...addresses, '--model', folder, '--work-dir', workDir]
   const worker = launch(args, environment(join(folder, 'none')))
   await worker.told('nats cannot be reached')
   expect(readdirSync(workDir)).toHaveLength(1)
-  await worker.stop()
+  expect(await worker.stop()).toBe(0)
+  expect(worker.err()).not.toContain('aborted')
   expect(readdirSync(workDir)).toEqual([])
 })
 
