@@ -8,6 +8,7 @@ import { startService } from '../service.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { createFirstAccount, keyHint } from './first-account.ts'
+import { checkModelFlag } from './model-flag.ts'
 import { say } from './print.ts'
 import { startLog, tell } from './service-log.ts'
 import { serverConfig, settingFlags, settingHelp } from './settings.ts'
@@ -21,6 +22,7 @@ export const serve = command({
   async run(positionals, values) {
     need(positionals)
     const config = serverConfig(values)
+    checkModelFlag(values.model)
     if (config.model !== null) requireModelName(config.model)
     startLog(config)
     setNativeHome(join(config.dataDir, 'native'))

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { unpackCarried } from '../base/carried.ts'
 import type { Config } from '../config.ts'
-import { whyUnknown } from '../engine/models/model-name.ts'
 import { command } from './command.ts'
 import { Reported, UsageError } from './failure.ts'
+import { checkModelFlag } from './model-flag.ts'
 import { localConfig } from './settings.ts'
 import { terminal } from './terminal.ts'
 import { Batch, type Counts } from './transcribe/batch.ts'
@@ -66,8 +66,7 @@ export async function configOf({ model, device, threads, ...values }: TaskValues
   const dataDir = values['data-dir']
   // Without this check, a misspelt name would create a folder with unpacked files.
   if (dataDir && !existsSync(dataDir)) throw new UsageError(`there is no folder ${dataDir} for --data-dir`)
-  const unknown = model === undefined ? null : whyUnknown(model)
-  if (unknown !== null) throw new UsageError(`--model ${unknown}`)
+  checkModelFlag(model)
   const config = localConfig({ model, device, threads, 'data-dir': dataDir })
   await unpackCarried()
   return config

@@ -10,6 +10,7 @@ import { openEngine } from '../engine/supervisor.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { UsageError } from './failure.ts'
+import { checkModelFlag } from './model-flag.ts'
 import { startLog, tell } from './service-log.ts'
 import { localConfig } from './settings.ts'
 import { untilInterrupted } from './transcribe/interrupt.ts'
@@ -58,6 +59,7 @@ export const worker = command({
     if (config.nats === null) throw new UsageError('--nats ADDRESS is needed')
     if (config.server === null) throw new UsageError('--server ADDRESS is needed')
     if (config.workers === 0) throw new UsageError('--workers is a whole number from 1')
+    checkModelFlag(values.model)
     if (config.model !== null) requireModelName(config.model)
     startLog(config)
     const { tokenOf } = await import('../workers/subjects.ts')

@@ -594,6 +594,13 @@ test('a misspelt setting or an unknown model prevents the start, and the error s
     78,
     'steno: STENO_MODEL=large-v3-trubo is neither a known model nor a folder; the nearest known model is large-v3-turbo\n',
   ])
+  const { exitCode: flagCode, stderr: flagError } = Bun.spawnSync(selfCommand('serve', '--model', 'bsae'), {
+    env: environment(join(folder, 'misspelt')),
+  })
+  expect([flagCode, `${flagError}`]).toEqual([
+    2,
+    'steno: --model bsae is neither a known model nor a folder; the nearest known model is base (steno serve --help says more)\n',
+  ])
   const loop = join(folder, 'loop')
   symlinkSync(loop, loop)
   const unreadable = start({ STENO_MODEL: loop })
