@@ -86,7 +86,7 @@ export class Graph {
     return first
   }
 
-  /** Returns the bytes of the ONNX model. `operators` is the version of the ONNX operators that the graph uses. */
+  /** Returns the bytes of the ONNX model. `operators` is the version of the ONNX operator set (opset). */
   bytes(operators: 17 | 24 = 17): Uint8Array {
     const irVersion = operators === 24 ? 10 : 8
     return Buffer.concat([

@@ -83,7 +83,7 @@ class Reader {
     public at: number,
   ) {}
 
-  /** Reads a varint: groups of seven bits. */
+  /** Reads a varint: an integer in groups of seven bits, the lowest group first. */
   varint(): number {
     let value = 0
     for (let scale = 1; this.at < this.bytes.length; scale *= 128) {

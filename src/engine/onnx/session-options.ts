@@ -9,7 +9,8 @@ import { type Tensor, tensor } from './tensor.ts'
 export const constantsKey = 'session.model_external_initializers_file_folder_path'
 /**
  * The setting with which ONNX Runtime converts signed 8-bit weights to unsigned ones. Products of two unsigned bytes
- * are exact on every CPU. On an x86 CPU with VNNI instructions, they take twice the time in ONNX Runtime 1.30.
+ * are exact on every CPU. The setting is used only on CPUs without VNNI instructions: with VNNI, products of unsigned
+ * bytes take twice the time in ONNX Runtime 1.30.
  */
 export const exactBytesKey = 'session.x64quantprecision'
 
@@ -43,8 +44,8 @@ export function weightTensors(
 }
 
 /**
- * Copies the bytes if their address is not a multiple of 64. Operations of ONNX Runtime on a CPU require such an
- * address. For a copy of less than 1 KB, such an address is not certain.
+ * Copies the bytes if their address is not a multiple of 64. ONNX Runtime aligns its own memory in this way, and its
+ * operations may rely on it. A copy of less than 1 KB may have another address, which causes no error on x86 CPUs.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

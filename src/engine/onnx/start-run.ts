@@ -73,7 +73,7 @@ function openEndSignal(): EndSignal {
     address,
     memory,
     wait() {
-      // A signal can end a call of sem_wait before the run has ended. The call then returns -1.
+      // A Unix signal can interrupt a call of sem_wait before the run has ended. The call then returns -1.
       while (sem_wait(address) !== 0);
     },
   }

@@ -1,4 +1,4 @@
-// Finds the weight matrices of a model that are unsigned bytes.
+// Finds the weight matrices of a model that consist of unsigned bytes.
 
 import { elements } from './elements.ts'
 import { type Operation, readModel } from './weights.ts'
@@ -9,7 +9,7 @@ const inputs = { matrix: 1, zero: 3 } as const
 /**
  * Returns the names of the unsigned weight matrices and of their zero points. The result is empty in each of these
  * cases:
- * - Only one of a matrix and its zero point is unsigned.
+ * - A matrix is unsigned and its zero point is not, or the zero point is unsigned and the matrix is not.
  * - The content of a matrix is in another file, or is a list of integers.
  * - Another operation than MatMulInteger reads one of these constants.
  */
