@@ -36,8 +36,8 @@ const timeError = 0.1 * framesPerSecond
  * aligns all segments with the sound in one step. The words of a segment stay between the start and the end of the
  * segment, with a small tolerance. Otherwise a word could get the time of speech for which the model returned no text.
  *
- * Wrong timestamp tokens can crowd the words of a segment together at its start or end. If words are crowded, the times
- * of all segments of the window are ignored.
+ * Wrong timestamp tokens can crowd the words of a segment together at its start or end. If words are crowded, all words
+ * are aligned again, and may then lie anywhere in the window.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -89,12 +89,15 @@ function alignedIn(
   })
 }
 
-/** A person cannot say three words in 0.1 s. A model frame is 20 ms. */
+/**
+ * Adjacent words are crowded if this number of words together lasts less than this number of model frames (20 ms each).
+ * No person says three words in 0.1 s.
+ */
 const crowd = { words: 3, frames: 0.1 * framesPerSecond }
 
 /**
- * Returns true if three adjacent words together last less than 0.1 s, although more than a second of sound follows. If
- * less sound follows, the words are usually hallucinations after the end of the speech.
+ * Returns true if three adjacent words together last less than 0.1 s, although more than a second of sound follows.
+ * Words at the end of the sound do not count, because they are usually hallucinations after the end of the speech.
  */
 function areCrowded(words: readonly AlignedWord[], frames: number): boolean {
   return words.some((word, index) => {

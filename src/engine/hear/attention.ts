@@ -34,7 +34,7 @@ export function attentionIn(bands: readonly AttendedBand[], frames: number): Ban
 
 /**
  * Computes the mean and the standard deviation over all tokens, for each frame of each head. A deviation of 0 becomes
- * 1.
+ * 1, because the caller divides by the deviation.
  */
 function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; deviations: Float64Array } {
   const size = tokens[0]?.length ?? 0

@@ -34,8 +34,9 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
-  // steno's own operations compute the attention of the encoder. On a CPU with `isExact`, the matrix products are left
-  // to ONNX Runtime, because it is faster than steno there.
+  // If this machine has steno's own operations, they compute the attention of the encoder. If ONNX Runtime does not add
+  // products of bytes exactly on this CPU, they also compute its matrix products. Otherwise ONNX Runtime computes these
+  // products, because it is faster.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
   using opened = new DisposableStack()

@@ -118,8 +118,8 @@ function drop<Row>(rows: Row[], row: number): void {
 
 /**
  * Returns the maximum number of tokens of a correct text for `frames` frames of 20 ms: 36 tokens per second, plus 32.
- * The 32 tokens matter only for very short sound. A Georgian word has about 18 tokens, so two Georgian words per second
- * are possible.
+ * The 32 tokens matter only for very short sound. A Georgian word has about 18 tokens, so a correct text may have two
+ * Georgian words per second.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)

@@ -67,8 +67,8 @@ export type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * The end of the window, if this end must be decoded again. Otherwise null. The first `textsKept` entries of `texts`
-   * stay in the result. The later entries are used only if the second decoding gives no good text.
+   * The end of the window, if this end must be decoded again. Otherwise null. The first `rest.textsKept` entries of
+   * `texts` stay in the result. The later entries are used only if the second decoding gives no good text.
    */
   rest: Rest | null
 }

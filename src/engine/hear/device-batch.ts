@@ -2,7 +2,8 @@
 // decoder. The caches and the attention stay in the memory of the GPU.
 //
 // If the GPU also chooses the tokens, CUDA records a step as a CUDA graph, and replays the graph in later steps. Each
-// number of rows needs its own graph, so the number of rows is always a power of two. A row without a window is idle.
+// number of rows needs its own graph. The number of rows is always a power of two, so that few graphs are needed. A row
+// without a window is idle.
 
 import { allowedInput } from '../network/pick.ts'
 import { allowedAfter } from './allowed.ts'

@@ -20,7 +20,7 @@ export type DeviceParts = {
   type: FloatType
 }
 
-/** The ONNX sessions that work on caches of any number of rows. */
+/** The ONNX sessions that clear, write, move and read rows of the caches. A cache may have any number of rows. */
 export class CacheSessions {
   readonly zeros: Session
   readonly writer: Session
@@ -54,7 +54,10 @@ export class CacheSessions {
   }
 }
 
-/** `rowsView` refers to the same memory as `tensor`, with one more dimension: [1, rows, …]. */
+/**
+ * `rowsView` refers to the same memory as `tensor`, with one more dimension: [1, rows, …]. The ONNX graphs that write
+ * and move rows need this form.
+ */
 type Cache = { name: string; rowDims: number[]; tensor: Tensor; rowsView: Tensor }
 
 export class DeviceCaches {

@@ -14,7 +14,7 @@ export class DeviceDecoder implements Decoder {
   private readonly steps = new Map<string, DecoderRun>()
   /**
    * The number of times that the caches were allocated. A run that CUDA recorded contains the addresses of the caches,
-   * and must not be replayed after a new allocation. The id of a recording therefore contains this number.
+   * and must not be replayed after a new allocation. The id of a recorded run therefore contains this number.
    */
   private allocations = 0
   private isBusy = false
@@ -78,7 +78,7 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * The id of a recording by CUDA is `allocations` × `recordsMax` + the number of rows of the run. A run has fewer rows
- * than `recordsMax`, so each recording has its own id.
+ * The id of a run that CUDA records is `allocations` × `recordsMax` + the number of its rows. A run has fewer rows than
+ * `recordsMax`, so each recorded run has its own id.
  */
 const recordsMax = 1024

@@ -40,8 +40,8 @@ export async function hearBlock(
       }
     },
   })
-  // While speech is decoded again, each report gives the middle of the block as progress. The report shows that the job
-  // is still active.
+  // While speech is decoded again, the reports only show that the job is still active. They count as no progress: each
+  // report gives the middle of the block, which the job has already reached.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
     speech: windows.flatMap(({ speech }) => speech),
@@ -65,7 +65,7 @@ let uncollected = 0
 
 /**
  * Runs the garbage collector after every `collectEvery` samples of sound. A block allocates tens of megabytes in native
- * buffers, whose size the collector does not count. The collector alone starts too seldom.
+ * buffers, whose size the collector does not count. Without these calls, it would run too seldom.
  */
 function collectAfter(windows: readonly Window[]): void {
   uncollected += windows.reduce((sum, { samples }) => sum + samples, 0)

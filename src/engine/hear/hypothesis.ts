@@ -68,7 +68,7 @@ export function better(before: Hypothesis, now: Hypothesis, firstTimestamp: numb
 
 /**
  * Returns true if the text may be partly correct. A text that repeats itself is never plausible: the model expects each
- * repetition, so its probability is too high.
+ * repetition, so the probability of the text is too high.
  */
 function isPlausible({ repeats, logProbability }: Hypothesis): boolean {
   return !repeats && logProbability >= plausibleMin

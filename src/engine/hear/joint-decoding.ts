@@ -46,8 +46,8 @@ export class JointDecoding {
   ) {}
 
   /**
-   * Registers a recording. No windows are decoded until every registered recording waits for `decode` or `detect`. The
-   * returned function must be called when its transcription ends, so that no other recording waits for this one.
+   * Registers a recording. No windows are decoded until every registered recording waits for `decode` or `detect`. Call
+   * the returned function when the transcription of the recording ends. Otherwise the other recordings wait for it.
    */
   enter(): () => void {
     this.recordings++
@@ -84,8 +84,8 @@ export class JointDecoding {
   }
 
   /**
-   * Runs the waiting requests when every registered recording has one. If language detections wait, only these run. A
-   * recording requests its texts after its language is detected, so all texts can then be decoded in the same batches.
+   * Runs the waiting requests when every registered recording has one. If some of them are language detections, only
+   * these run. Their recordings then request texts, so that all texts can be decoded in the same batches.
    */
   private runIfAllWait(): void {
     if (this.waiting.length + this.detecting.length < this.recordings) return
@@ -101,7 +101,7 @@ export class JointDecoding {
   }
 }
 
-/** Returns a key. One batch can decode the windows of several requests only if these have the same key. */
+/** Returns a key. One batch can decode the windows of several requests only if the requests have the same key. */
 function keyOf({ temperature, options: { prompt, promptAgain } }: Request): string {
   return `${temperature}: ${prompt}; ${promptAgain}`
 }

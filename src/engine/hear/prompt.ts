@@ -25,7 +25,7 @@ const tooLong = 'The prompt and vocabulary are too long for the model: their beg
 /**
  * Returns the token `previous`, the tokens of the caller's vocabulary (a list of terms), and those of the caller's
  * prompt. If they need more than half of the model's token positions, the first tokens of the vocabulary or prompt are
- * left out. Returns no tokens without a context, or if the model accepts none.
+ * left out. Returns no tokens if there is no context, or if the model accepts no context.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')

@@ -28,7 +28,7 @@ type Parts = {
  * The outputs of one run of the decoder. `tensors` has all outputs, except the keys and values of the cross-attention.
  * Each other field has some of these outputs:
  * - `scores`: the scores of all tokens of the vocabulary;
- * - `attention`: the cross-attention of the layers for word times, by the index of the layer;
+ * - `attention`: the cross-attention of the layers that have alignment heads, by the index of the layer;
  * - `self`: the keys and values of all tokens so far, which are the cache of the next run.
  */
 type Outputs = {

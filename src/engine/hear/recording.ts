@@ -1,6 +1,6 @@
 // The decoded sound of a recording.
 
-/** The decoded sound of a recording. `forget` removes sound that no later window needs. */
+/** `forget` removes the parts that end at or before a sample, when no later window needs them. */
 export class Recording {
   private parts: { from: number; samples: Float32Array }[] = []
   length = 0

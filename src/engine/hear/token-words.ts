@@ -25,7 +25,9 @@ export function continuesLatin(before: string, text: string): boolean {
   return /[\p{sc=Latin}\p{Nd}]$/u.test(before) && /^[\p{sc=Latin}\p{Nd}]/u.test(text)
 }
 
-/** Joins the pieces of each Latin word or number. Every other piece is a word of its own, as in Chinese. */
+/**
+ * Joins the pieces of each Latin word or number. Every other piece, such as a Chinese character, is a word of its own.
+ */
 export function joinLatin(pieces: readonly Piece[]): Piece[] {
   const words: Piece[] = []
   for (const { text, ids } of pieces) {

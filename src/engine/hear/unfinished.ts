@@ -17,7 +17,8 @@ export const restFramesMax = 15 * framesPerSecond
 export const progressMin = 0.5 * framesPerSecond
 
 /**
- * Called after the end token. Returns the part of the window that must be decoded again, or null if there is none.
+ * Called when the model has returned the end token. Returns the part of the window that must be decoded again, or null
+ * if there is none.
  *
  * If the text ends with two timestamp tokens, more speech follows the text. The last sentence and this speech are
  * decoded again together. If both are too long together, or the sentence begins near the start of the window, only the

@@ -51,7 +51,7 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 
 /**
  * Adds the convolutions, each as one matrix product over all time steps (positions) of a frame. The ONNX operator Conv
- * needs fewer multiplications, but first copies its input.
+ * is not used: it needs fewer multiplications, but first copies its input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum
