@@ -8,9 +8,9 @@ import type { Facts } from './facts.ts'
 import type { EncodedWindow } from './network.ts'
 
 /**
- * The kinds of tensors in an encoded window, in the order of the encoder's outputs. A tensor has layers × 1 × heads ×
- * length × 64 values. The length is the number of encoded frames if `byFrame` is true, and otherwise 1. The last output
- * of the encoder, `mass`, is not in this list.
+ * The kinds of tensors in an encoded window, in the order of the encoder's outputs. A tensor has layers × 1 (window) ×
+ * heads × length × 64 values. The length is the number of encoded frames if `byFrame` is true, and otherwise 1. The
+ * last output of the encoder, `mass`, is not in this list.
  */
 export const kinds = [
   { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },

@@ -129,7 +129,8 @@ export async function decodeWindows(
  * Returns the lengths that the decoding of a window needs. `window` is the window whose text is needed. `heard` is the
  * window that the model decodes: `window`, sometimes with more speech at its end.
  * - `frames` is the length of `heard`.
- * - `speechSeconds` is the length of the speech in `heard`. If much speech gives no text, the decoding may have failed.
+ * - `speechSeconds` is the length of the speech in `heard`. The check of the text needs it, because a window with much
+ *   speech must have text.
  * - `neededFrames` is the length of `window`, given only if speech was added. Decoding ends at this length.
  */
 function rowOf(heard: Window, window: Window = heard): Row {

@@ -26,7 +26,7 @@ export type Runs = {
 /** A window that is being decoded. `slot` is the number of its row in the caches. */
 type Row = {
   slot: number
-  /** The length of the sound in the window, in model frames of 20 ms. 0 if the CPU chooses the tokens. */
+  /** The length of the sound in the window, in model frames of 20 ms. 0 (not needed) if the CPU chooses the tokens. */
   frames: number
   tokens: number[]
   /**

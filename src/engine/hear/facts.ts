@@ -28,7 +28,7 @@ export type Facts = {
   languages: Map<string, number>
   suppressed: number[]
   suppressedAtStart: number[]
-  /** The attention heads from which word times are computed. Null if attention is not used for word times. */
+  /** The attention heads from which word times are computed. If null, word times are estimated without attention. */
   alignmentHeads: Head[] | null
 }
 

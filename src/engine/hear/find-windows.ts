@@ -11,7 +11,7 @@ import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
 /**
- * Later windows may need this number of samples before their first speech. Earlier sound can be removed from memory.
+ * The number of samples before its first speech that a later window may need. Earlier sound can be removed from memory.
  */
 const margin = 0.5 * sampleRate
 /**

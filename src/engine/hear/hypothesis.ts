@@ -30,7 +30,7 @@ export type Hypothesis = {
 
 /**
  * The end of a window, which must be decoded again. The first `tokens` tokens belong to the sound before this end, and
- * stay in the result. `frame` is the start of this end, in model frames (20 ms each) of the window.
+ * stay in the result. `frame` is the position at which this end begins, in model frames (20 ms each) of the window.
  */
 export type Unfinished = { tokens: number; frame: number }
 

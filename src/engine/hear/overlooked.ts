@@ -11,8 +11,8 @@ import { frameSamples } from './vad-sizes.ts'
 /** The minimum length of a stretch that is read again, in frames of voice detection (32 ms each). */
 const stretchMin = Math.ceil(utterancePause / frameSamples)
 /**
- * The minimum number of adjacent frames of speech in a second reading: 8 frames, or 0.26 s. A tone can look like speech
- * in fewer frames.
+ * The minimum number of adjacent frames of speech in a second reading: 8 frames, or 0.26 s. A shorter sequence may be a
+ * tone, which can look like speech.
  */
 const speechMin = 8
 

@@ -14,7 +14,7 @@ export type PublishedVariant = '' | '_fp16' | '_quantized' | '_q4'
 
 /**
  * The maximum width of a network that runs on one thread of a CPU. With several threads, the thread that starts an
- * operation busy-waits at its end for the other threads. The setting in runtime.ts against busy waiting does not prevent
+ * operation busy-waits at its end for the other threads. The setting against busy waiting (runtime.ts) does not prevent
  * this. With two threads, a network of width 192 needs a fifth more CPU time than with one.
  */
 const singleThreadedMax = 256

@@ -1,6 +1,6 @@
 // The decoded sound of a recording.
 
-/** `forget` removes the parts that end at or before a sample, when no later window needs them. */
+/** `forget` removes the parts of the sound that end at or before a sample. No later window may need these parts. */
 export class Recording {
   private parts: { from: number; samples: Float32Array }[] = []
   length = 0

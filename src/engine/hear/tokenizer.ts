@@ -11,7 +11,7 @@ export type Tokenizer = {
   decode(ids: readonly number[]): string
   /** Returns the id of the special token with this name, such as `<|transcribe|>`, or null. */
   special(name: string): number | null
-  /** Divides the tokens of a text into words. Every token belongs to exactly one word, and the order stays. */
+  /** Divides the tokens of a text into words. Each token belongs to one word, and the tokens keep their order. */
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 

@@ -7,7 +7,7 @@ import type { AlignedWord } from './aligned-word.ts'
 import type { Span } from './speech-spans.ts'
 
 const medianMax = 0.7 * framesPerSecond
-/** The usual maximum length, in model frames, of a word at the start or end of a sentence: one second. */
+/** The lowest limit, in model frames, for a word at the start or end of a sentence: one second (see `limitLengths`). */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 

@@ -36,7 +36,10 @@ export class Graph {
     this.outputs.push(field(12, port(name, type, shape)))
   }
 
-  /** Adds a constant to the graph and returns its name. Do not change `data` before the call of `bytes`. */
+  /**
+   * Adds a constant to the graph and returns its name. `data` is not copied, so do not change it before the call of
+   * `bytes`.
+   */
   constant({ dims, data }: Constant, name = `${this.prefix}c${this.count++}`): string {
     this.constants.push(...fieldOfParts(5, tensor(name, dims, data)))
     return name
@@ -69,9 +72,9 @@ export class Graph {
   }
 
   /**
-   * Adds an operation to the graph and returns the name of its first output. The types of ONNX Runtime's own operations
-   * begin with `com.microsoft.`, and those of steno with `steno.`. An empty text in `inputs` or `outputs` means that
-   * the input or output is not used. `name` is only a label.
+   * Adds an operation to the graph and returns the name of its first output. `operation` is its type. A type that only
+   * ONNX Runtime has begins with `com.microsoft.`, and a type of steno with `steno.`. An empty text in `inputs` or
+   * `outputs` means that the input or output is not used. `name` is only a label.
    */
   add(
     operation: string,

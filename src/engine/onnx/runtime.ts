@@ -46,7 +46,8 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
-  // Waiting threads must sleep. With busy waiting, they would take CPU time from the server and from other threads.
+  // Waiting threads of the pool must sleep. With busy waiting, they would take CPU time from the server and from other
+  // threads.
   calls.SetGlobalSpinControl(options, 0)
   const errors = 3
   poolThreads = threads

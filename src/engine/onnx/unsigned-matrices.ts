@@ -11,7 +11,7 @@ const inputs = { matrix: 1, zero: 3 } as const
  * cases:
  * - A matrix is unsigned and its zero point is not, or the zero point is unsigned and the matrix is not.
  * - The content of a matrix is in another file, or is a list of integers.
- * - Another operation than MatMulInteger reads one of these constants.
+ * - An operation reads one of these constants in another way, not as the matrix or the zero point of a MatMulInteger.
  */
 export function unsignedNames(model: Uint8Array): Set<string> {
   const { constants, operations } = readModel(model)
