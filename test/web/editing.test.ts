@@ -175,7 +175,7 @@ seen('text that is typed while the search bar is open does not move a replacemen
   await sentence.click()
   await page.keyboard.press('Control+Home')
   await page.keyboard.type('Well, a budget: ')
-  await page.getByText('1 of 3').waitFor()
+  await page.getByText('2 of 3').waitFor()
   await page.getByLabel('Replace with').fill('plan')
   await page.getByRole('button', { name: 'Replace all' }).click()
   expect(await sentence.textContent()).toBe('Well, a plan: We talk about the plan.')
@@ -194,6 +194,62 @@ seen('text that is typed while the search bar is open does not move a replacemen
   const typed = 'Well, a plan: We talk about the plan. A budget!'
   expect(await textsOf(kai)).toEqual([typed, 'The plan is low.'])
 })
+
+// A place that was corrected is no longer in the list, so the place after it has the index of the corrected one.
+seen('after a correction, the next unsure word and the next found word are not left out', async () => {
+  const transcript = transcriptWith(['Teh cat sat.', 'Teh dog ran.', 'Teh hen ate.'])
+  for (const { words } of transcript.utterances) Object.assign(words[0] ?? {}, { confidence: 0.2 })
+  const una = await reader(service, 'una', transcript)
+  const { page } = await browser.enter(service, una)
+  await edit(page, una)
+  const current = `(([{ startContainer }]) => startContainer.data)([...CSS.highlights.get('current')])`
+  const correct = (at: number, fixed: string) =>
+    saving(page, async () => {
+      await page.locator('.utterance').nth(at).click()
+      await page.keyboard.press('Control+Home')
+      for (let letter = 0; letter < 'Teh'.length; letter++) await page.keyboard.press('Delete')
+      await page.keyboard.type(fixed)
+    })
+  await page.getByRole('button', { name: 'Unsure words' }).click()
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByText('1 of 3').waitFor()
+  await correct(0, 'The')
+  await page.getByText('2 words that may be wrong.').waitFor()
+  await page.getByRole('button', { name: 'Next' }).click()
+  expect(await page.evaluate(current)).toBe('Teh dog ran.')
+  await page.getByRole('button', { name: 'Previous' }).click()
+  expect(await page.evaluate(current)).toBe('Teh hen ate.')
+  await page.getByText('2 of 2').waitFor()
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.getByLabel('Find in this transcript').fill('teh')
+  await page.getByText('1 of 2').waitFor()
+  await correct(1, 'The')
+  await page.getByText('1 of 1').waitFor()
+  await page.getByRole('button', { name: 'Next' }).click()
+  expect(await page.evaluate(current)).toBe('Teh hen ate.')
+})
+
+seen(
+  'each click on Replace goes on to the next place, also if the replacement has the searched text',
+  async () => {
+    const rita = await reader(service, 'rita', transcriptWith(['The rent is a rent.', 'My rent rose.']))
+    const { page } = await browser.enter(service, rita)
+    await edit(page, rita)
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByLabel('Find in this transcript').fill('rent')
+    await page.getByText('1 of 3').waitFor()
+    await page.getByLabel('Replace with').fill('rents')
+    const replace = page.getByRole('button', { name: 'Replace', exact: true })
+    for (const place of ['2 of 3', '3 of 3', '1 of 3']) {
+      await replace.click()
+      await page.locator('.find .count').getByText(place).waitFor()
+    }
+    expect(await page.locator('.utterance').allTextContents()).toEqual([
+      'The rents is a rents.',
+      'My rents rose.',
+    ])
+  },
+)
 
 seen('a sentence that is too long is named, and does not keep other edits from being saved', async () => {
   const uma = await reader(service, 'uma', conversation({ words: 120, speakers: 2 }))

@@ -1,4 +1,5 @@
-// A transcript as the API returns it, a place in its text, its direction, and the separator between two sentences.
+// A transcript as the API returns it, a place in its text, its direction, its spaces, and the separator between two
+// sentences.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 
@@ -36,6 +37,11 @@ export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   const letters = start.match(/\p{L}/gu)?.length ?? 0
   const fromRight = start.match(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g)?.length ?? 0
   return fromRight * 2 > letters ? 'rtl' : 'ltr'
+}
+
+/** Returns the text with single spaces and without spaces at both ends. */
+export function tidied(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 /** Returns the text between two sentences: a space, or nothing in a language without spaces. */

@@ -6,6 +6,7 @@ import { useEffect } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { useReturnedFocus } from '../parts/returned-focus.ts'
 import { words } from '../words.ts'
+import { indexBeside, isAt, type Spot } from './place-order.ts'
 import { Steps } from './steps.tsx'
 import type { Studio } from './studio.ts'
 
@@ -16,15 +17,18 @@ export function DoubtBar({ studio }: { studio: Studio }) {
 }
 
 function OpenDoubtBar({ studio }: { studio: Studio }) {
-  /** The index of the shown doubtful word, or -1 until the person presses one of the buttons. */
-  const at = useSignal(-1)
+  /** The start of the word that was shown last. Null until the person presses one of the buttons. */
+  const spot = useSignal<Spot | null>(null)
   const places = studio.doubt.places.value
   const count = places.length
+  const shown = spot.value
+  const at = shown === null ? -1 : places.findIndex(place => isAt(place, shown))
   const box = useReturnedFocus<HTMLElement>()
   useEffect(() => () => studio.view?.unlight('current'), [])
   const step = (by: 1 | -1) => {
-    at.value = at.value < 0 && by < 0 ? count - 1 : (at.value + by + count) % count
-    studio.showPlace(places[at.value])
+    const next = shown === null ? (by > 0 ? 0 : count - 1) : indexBeside(places, shown, by)
+    spot.value = places[next] ?? null
+    studio.showPlace(places[next])
   }
   return (
     <section ref={box} class="line doubt" aria-label={text.title}>
@@ -32,9 +36,7 @@ function OpenDoubtBar({ studio }: { studio: Studio }) {
         {count > 0 && <span class="sample">{text.sample}</span>} {text.legend(count)}
       </span>
       <div class="line">
-        <span class="hint count">
-          {at.value >= 0 && count > 0 ? words.steps.count(at.value + 1, count) : ''}
-        </span>
+        <span class="hint count">{at >= 0 ? words.steps.count(at + 1, count) : ''}</span>
         <Steps count={count} onStep={step} />
       </div>
       <button

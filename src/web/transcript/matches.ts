@@ -1,6 +1,7 @@
 // Finds the places of a text in a transcript, and replaces the text at these places.
 
-import type { Place, Utterance } from './document.ts'
+import { type Place, tidied, type Utterance } from './document.ts'
+import type { Spot } from './place-order.ts'
 
 type Exactness = { isWhole: boolean; isCased: boolean }
 
@@ -40,5 +41,15 @@ export function replaced(
     const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
     texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))
   }
-  return [...texts].map(([utterance, text]) => ({ utterance, text: text.replace(/\s+/g, ' ').trim() }))
+  return [...texts].map(([utterance, text]) => ({ utterance, text: tidied(text) }))
+}
+
+/** Returns the spot at which the text of the replacement ends, in the new text of the utterance. */
+export function endOfReplacement(
+  utterances: readonly Utterance[],
+  { utterance, from }: Place,
+  replacement: string,
+): Spot {
+  const before = utterances[utterance]?.text.slice(0, from) ?? ''
+  return { utterance, from: tidied(before + replacement).length }
 }

@@ -7,8 +7,12 @@ import { words } from '../words.ts'
 import type { Place } from './document.ts'
 import type { Step } from './edit-history.ts'
 import type { Edits } from './edits.ts'
-import { patternOf, placesOf, replaced } from './matches.ts'
+import { endOfReplacement, patternOf, placesOf, replaced } from './matches.ts'
+import { indexBeside, indexFrom, type Spot } from './place-order.ts'
 import type { Studio } from './studio.ts'
+
+/** The start of the transcript. */
+const start: Spot = { utterance: 0, from: 0 }
 
 export type Search = ReturnType<typeof useSearch>
 
@@ -25,21 +29,24 @@ export function useSearch(studio: Studio) {
     edits.saving.textChanges.value
     return pattern.value ? placesOf(utterances, pattern.value) : []
   })
-  const chosen = useSignal(0)
+  /** The start of the match that was shown last, or the end of the last replacement. */
+  const spot = useSignal<Spot>(start)
   /** The index, in `places`, of the match that is shown now. */
-  const at = useComputed(() => Math.max(0, Math.min(chosen.value, places.value.length - 1)))
+  const at = useComputed(() => indexFrom(places.value, spot.value))
 
   const show = (next: number) => {
-    chosen.value = next
-    studio.showPlace(places.value[at.value])
+    spot.value = places.value[next] ?? start
+    studio.showPlace(places.value[next])
   }
-  const step = (by: number) => {
-    const count = places.value.length
-    if (count > 0) show((at.value + by + count) % count)
+  const step = (by: 1 | -1) => {
+    if (places.value.length > 0) show(indexBeside(places.value, spot.value, by))
   }
   const replace = (which: Place[], replacement: string) => {
-    if (which.length === 0) return
+    const [first] = which
+    if (!first) return
+    const end = endOfReplacement(utterances, first, replacement)
     const step = edits.replace(replaced(utterances, which, replacement))
+    spot.value = end
     show(at.value)
     tellReplaced(edits, step, which.length)
   }

@@ -4,6 +4,7 @@ import { isComposing } from '../base/composing.ts'
 import { showClock } from '../base/format.ts'
 import { words } from '../words.ts'
 import { textBeforeCaret } from './caret.ts'
+import { tidied } from './document.ts'
 import type { Studio } from './studio.ts'
 
 const text = words.editing
@@ -71,10 +72,6 @@ function leave({ edits, view }: Studio, event: Event): void {
 
 function withoutLines(text: string): string {
   return text.replace(/\s*[\r\n]\s*/g, ' ')
-}
-
-function tidied(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }
 
 function press(studio: Studio, event: KeyboardEvent): void {

@@ -1,0 +1,29 @@
+// Moves from one place to the next in a list of places. The list may have changed since the last move: a place that the
+// person has corrected is no longer in the list.
+
+import type { Place } from './document.ts'
+
+/** The start of a place. */
+export type Spot = Pick<Place, 'utterance' | 'from'>
+
+export function isAt(place: Spot | undefined, spot: Spot): boolean {
+  return place?.utterance === spot.utterance && place.from === spot.from
+}
+
+/** Returns the index of the first place that begins at the spot or after it. After the last place, returns 0. */
+export function indexFrom(places: readonly Place[], spot: Spot): number {
+  return Math.max(
+    0,
+    places.findIndex(
+      ({ utterance, from }) =>
+        utterance > spot.utterance || (utterance === spot.utterance && from >= spot.from),
+    ),
+  )
+}
+
+/** Returns the index of the place after the spot, or of the place before the spot. The list must not be empty. */
+export function indexBeside(places: readonly Place[], spot: Spot, by: 1 | -1): number {
+  const next = indexFrom(places, spot)
+  if (by < 0) return (next - 1 + places.length) % places.length
+  return isAt(places[next], spot) ? (next + 1) % places.length : next
+}
