@@ -76,6 +76,25 @@ test('an edit is sent once, although two callers wait for the request before it'
   expect(sent).toEqual(['first', 'second'])
 })
 
+test('all edits are saved before a file is exported, or the reason against it is thrown', async () => {
+  const sent: number[] = []
+  const requests = {
+    async saveTexts(texts: { index: number; text: string }[]) {
+      sent.push(texts.length)
+      if (sent.length > 3) throw new Fault('RATE_LIMITED', 'Too many requests.', 429)
+      return texts.map(({ index, text }) => ({ index, ...utterance(text) }))
+    },
+  } as unknown as EditRequests
+  const saving = new Saving('all', resultOf(Array<string>(250).fill('a')), requests, listeners)
+  saving.show(Array.from({ length: 250 }, (_, utterance) => ({ utterance, text: 'mine' })))
+  await saving.saveAll()
+  expect(sent).toEqual([100, 100, 50])
+  saving.set(0, 'mine too')
+  await expect(saving.saveAll()).rejects.toThrow('Too many requests.')
+  saving.set(0, 'mine')
+  saving.close()
+})
+
 test('changes of many texts at once count as one change', async () => {
   const count = 50
   const read = async () => resultOf(Array<string>(count).fill('theirs'))

@@ -11,25 +11,26 @@ type PreviewOf = { address: string; query: Record<string, string>; part: string 
 
 /**
  * Returns the preview of the exported file, and the error message if it cannot be loaded. The server writes a whole
- * transcript, and the page itself writes a selected passage.
+ * transcript, and the page itself writes a selected passage. `isCurrent` is false while the preview of earlier options
+ * or edits is shown.
  */
 export function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
   const preview = useSignal('')
   const fault = useSignal('')
+  /** The address of the whole transcript that is shown. */
+  const shown = useSignal('')
+  const wanted = withQuery(address, query)
   useEffect(() => {
-    if (part !== null) {
-      preview.value = part
-      fault.value = ''
-      return
-    }
+    fault.value = ''
+    if (part !== null) return
     let isOutdated = false
     const timer = setTimeout(async () => {
       try {
-        await studio.edits.saving.save()
+        await studio.edits.saving.saveAll()
         const text = await askText(address, query)
         if (isOutdated) return
         preview.value = text
-        fault.value = ''
+        shown.value = wanted
       } catch (error) {
         if (!isOutdated) fault.value = messageOf(error)
       }
@@ -38,6 +39,6 @@ export function usePreview(studio: Studio, { address, query, part }: PreviewOf) 
       isOutdated = true
       clearTimeout(timer)
     }
-  }, [part ?? withQuery(address, query)])
-  return { preview, fault }
+  }, [part === null ? wanted : null])
+  return { preview: part ?? preview.value, fault, isCurrent: part !== null || shown.value === wanted }
 }

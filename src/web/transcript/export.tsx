@@ -32,7 +32,7 @@ export function ExportDialog({ studio }: { studio: Studio }) {
   const address = `/v1/transcribe/${studio.job.id}`
   const query = queryOf(options)
   const part = selected && options.isPart.value ? partOf(studio, selected, options) : null
-  const { preview, fault } = usePreview(studio, { address, query, part })
+  const { preview, fault, isCurrent } = usePreview(studio, { address, query, part })
 
   return (
     <Dialog title={text.title} wide onClose={() => (studio.dialog.value = null)}>
@@ -48,8 +48,8 @@ export function ExportDialog({ studio }: { studio: Studio }) {
         </div>
         <div class="stack">
           <ScrollBox label={text.preview}>
-            {preview.value.slice(0, previewLength)}
-            {preview.value.length > previewLength ? '…' : ''}
+            {preview.slice(0, previewLength)}
+            {preview.length > previewLength ? '…' : ''}
           </ScrollBox>
           {fault.value && <FaultText text={fault.value} />}
           <div class="line">
@@ -59,8 +59,13 @@ export function ExportDialog({ studio }: { studio: Studio }) {
               href={withQuery(address, query)}
               part={part}
               selected={selected}
+              isReady={isCurrent || fault.value !== ''}
             />
-            <button type="button" onClick={() => copy(preview.value, words.transcript.textCopied)}>
+            <button
+              type="button"
+              disabled={!isCurrent}
+              onClick={() => copy(preview, words.transcript.textCopied)}
+            >
               {words.selection.copy}
             </button>
             {isCues && studio.player.hasPicture.value && (
@@ -82,11 +87,20 @@ type SaveProps = {
   selected: Passage | null
   /** The content of a file with only the selected passage, or null if the whole transcript is saved. */
   part: string | null
+  /** False while the server may still lack the last edits. The preview arrives only after they are saved. */
+  isReady: boolean
 }
 
-function Save({ studio, format, href, selected, part }: SaveProps) {
+function Save({ studio, format, href, selected, part, isReady }: SaveProps) {
   const fileOf = (name: string) => `${name}.${extensions[format]}`
   if (part === null || selected === null) {
+    if (!isReady) {
+      return (
+        <button type="button" class="main" disabled>
+          {text.save}
+        </button>
+      )
+    }
     return (
       <a class="button main" href={href} download={fileOf(baseNameOf(studio.job))}>
         {text.save}

@@ -136,6 +136,14 @@ export class Saving {
     return this.#running
   }
 
+  /** Saves all edits that `save` would send, and waits for the end. Throws an error if they cannot be saved. */
+  async saveAll(): Promise<void> {
+    while (this.#sendable().length > 0) {
+      await this.save()
+      if (this.fault.value !== '') throw new Error(this.fault.value)
+    }
+  }
+
   /** Returns the unsaved edits that are not in a conflict, and whose present text the server has not refused. */
   #sendable(): Sent {
     const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
