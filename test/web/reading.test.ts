@@ -213,6 +213,36 @@ seen('a selected passage is saved as subtitles, and exported in the formats of t
   await preview.getByText('We should talk', { exact: false }).first().waitFor()
 })
 
+seen(
+  'a passage of several paragraphs is copied by speakers, and a triple click selects also the last one',
+  async () => {
+    const said = ['Good morning.', 'Hello. How are you?', 'Fine.']
+    const noa = await reader(service, 'noa', transcriptWith(said, ['SPEAKER 1', 'SPEAKER 2']))
+    const { page, context } = await browser.enter(service, noa)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.goto(`/jobs/${noa.jobId}`)
+    const sentences = page.locator('.utterance')
+    const passage = page.getByRole('toolbar', { name: 'Selected passage' })
+    const copied = async (button: string) => {
+      await passage.getByRole('button', { name: button, exact: true }).click()
+      return page.evaluate('navigator.clipboard.readText()')
+    }
+    await sentences.last().click({ clickCount: 3 })
+    await passage.getByText('0:20 – 0:20').waitFor()
+    expect(await copied('Copy')).toBe('Fine.')
+    await page.evaluate(`(() => {
+    const [first, second] = document.querySelectorAll('.utterance')
+    getSelection().setBaseAndExtent(first.firstChild, 5, second.firstChild, 6)
+  })()`)
+    await passage.getByText('0:00 – 0:10').waitFor()
+    expect(await copied('Copy')).toBe('Speaker 1: morning.\n\nSpeaker 2: Hello.')
+    expect(await copied('Copy with time')).toBe('[0:00] Speaker 1: morning.\n\nSpeaker 2: Hello.')
+    await page.evaluate(`(([{ firstChild }]) =>
+    getSelection().setBaseAndExtent(firstChild, 1, firstChild, 4))(document.querySelectorAll('.utterance'))`)
+    expect(await copied('Copy')).toBe('ood')
+  },
+)
+
 seen('a single speaker is named in an export when the reader wants it', async () => {
   const quin = await reader(service, 'quin', conversation({ words: 40, speakers: 1 }))
   const { page } = await browser.enter(service, quin)

@@ -1,8 +1,9 @@
 /**
  * Keeps the height of an element in a CSS variable until the returned function is called. The style sheet uses the
- * variable to keep other elements clear of this element: `--bar` for the player, `--bars` for the bars above the text.
+ * variable to keep other elements clear of this element: `--bar` for the player, `--bars` for the bars above the text,
+ * `--passage` for the toolbar of a selected passage.
  */
-export function reserveSpace(element: HTMLElement, name: '--bar' | '--bars'): () => void {
+export function reserveSpace(element: HTMLElement, name: '--bar' | '--bars' | '--passage'): () => void {
   const { style } = document.documentElement
   const resized = new ResizeObserver(() => style.setProperty(name, `${element.offsetHeight}px`))
   resized.observe(element)
