@@ -189,6 +189,33 @@ seen('a key is made, shown once, works, and works no longer when it is revoked',
   expect(await status()).toBe(401)
 })
 
+seen('a list of keys that arrives late does not replace a newer one', async () => {
+  const kim = service.account('kim')
+  const { page } = await browser.enter(service, kim)
+  const goesOn = Promise.withResolvers<void>()
+  await answerFirst(
+    page,
+    '**/app/keys',
+    async route => {
+      const response = await route.fetch()
+      await goesOn.promise
+      await route.fulfill({ response })
+    },
+    1,
+  )
+  await page.goto('/keys')
+  await page.getByLabel('Name of the new key').fill('podcast feed')
+  await page.getByRole('button', { name: 'Make key' }).click()
+  await page.getByRole('button', { name: 'Close' }).click()
+  const row = page.getByRole('row', { name: /podcast feed/ })
+  await row.waitFor()
+  const late = page.waitForResponse('**/app/keys')
+  goesOn.resolve()
+  await (await late).finished()
+  await page.evaluate("fetch('/v1').then(response => response.text())")
+  expect(await row.count()).toBe(1)
+})
+
 seen('a key whose answer is lost is made once, and listed', async () => {
   const mia = service.account('mia')
   const { page } = await browser.enter(service, mia)

@@ -3,7 +3,7 @@
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { Fault, messageOf } from '../base/fault.ts'
 import { words } from '../words.ts'
 import { FaultText } from './form.tsx'
@@ -16,20 +16,27 @@ export type Loaded<Value> = {
   reload: () => Promise<void>
 }
 
-/** Calls `load` when the component appears, and again when one of the values in `inputs` changes. */
+/**
+ * Calls `load` when the component appears, and again when one of the values in `inputs` changes. If several calls run
+ * at the same time, a result that arrives after the result of a later call is dropped.
+ */
 export function useLoaded<Value>(load: () => Promise<Value>, inputs: readonly unknown[] = []): Loaded<Value> {
   const value = useSignal<Value | null>(null)
   const fault = useSignal('')
   const isMissing = useSignal(false)
+  /** The number of calls that were made, and the number of the last call whose result is shown. */
+  const calls = useRef({ made: 0, shown: 0 }).current
   const reload = async () => {
-    try {
-      value.value = await load()
-      fault.value = ''
-      isMissing.value = false
-    } catch (error) {
-      fault.value = messageOf(error)
-      isMissing.value = error instanceof Fault && error.status === 404
-    }
+    const call = ++calls.made
+    const result = await load().then(
+      loaded => ({ loaded }),
+      (error: unknown) => ({ error }),
+    )
+    if (call < calls.shown) return
+    calls.shown = call
+    if ('loaded' in result) value.value = result.loaded
+    fault.value = 'error' in result ? messageOf(result.error) : ''
+    isMissing.value = 'error' in result && result.error instanceof Fault && result.error.status === 404
   }
   useEffect(() => void reload(), inputs)
   return { value, fault, isMissing, reload }
