@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
 import { jobErrors } from '../../src/errors.ts'
 import { operatorWords } from '../../src/web/words/operator.ts'
-import { seen, useBrowser } from '../support/browser-page.ts'
+import { seen, until, useBrowser } from '../support/browser-page.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -61,6 +61,30 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
   service.engine.setReady(false)
   await page.reload()
   await figures.getByText('not ready').waitFor()
+})
+
+seen('the page of the operator sends no request before the last one is answered', async () => {
+  const { page } = await browser.enter(service, ana)
+  // The page asks every ten seconds. Here, each interval is a thousandth of its length.
+  await page.addInitScript(`ticks = 0
+    for (const name of ['setInterval', 'setTimeout']) {
+      const real = window[name]
+      window[name] = (work, ms, ...rest) => real(() => (ms >= 10_000 && ticks++, work()), ms / 1000, ...rest)
+    }`)
+  let requests = 0
+  const isAnswered = Promise.withResolvers<void>()
+  await page.route('**/app/operator', async route => {
+    requests += 1
+    if (requests === 2) await isAnswered.promise
+    await route.continue()
+  })
+  await page.goto('/operator')
+  await page.locator('.figures').waitFor()
+  await until(page, 'ticks > 0')
+  await page.evaluate('new Promise(resolve => setTimeout(resolve, 50_000))')
+  expect(requests).toBe(2)
+  isAnswered.resolve()
+  await until(page, 'ticks > 2')
 })
 
 test('the page of the operator has a cause for each error of jobs except CANCELLED', () => {

@@ -16,10 +16,17 @@ const text = words.operator
 export function OperatorPage() {
   const overview = useLoaded(() => ask<Overview>('GET', '/app/operator'))
   useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) void overview.reload()
-    }, timing.operatorEveryMs)
-    return () => clearInterval(timer)
+    let isOver = false
+    // While the server does not answer, one request waits for it. With an interval, each tick would add another one.
+    const again = async () => {
+      if (!document.hidden) await overview.reload()
+      if (!isOver) timer = setTimeout(again, timing.operatorEveryMs)
+    }
+    let timer = setTimeout(again, timing.operatorEveryMs)
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
   }, [])
   return (
     <main id="main" class="page wide">
