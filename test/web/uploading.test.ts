@@ -368,6 +368,51 @@ seen(
   },
 )
 
+seen(
+  'a person who signs in after the session of another has ended does not get the words of that one',
+  async () => {
+    const [ines, omar] = [service.account('ines'), service.account('omar')]
+    const { page, context } = await browser.enter(service, ines)
+    await page.goto('/jobs')
+    await page.getByText('Names and words').click()
+    await page.getByLabel('What it is about').fill('A private matter.')
+    await page.getByLabel('Words that may be said').fill('Weiß')
+    for (const [{ key }, about, terms] of [
+      [ines, 'A private matter.', 'Weiß'],
+      [omar, '', ''],
+    ] as const) {
+      await context.clearCookies()
+      await page.reload()
+      await page.getByRole('button', { name: 'Use an API key instead' }).click()
+      await page.getByLabel('API key').fill(key)
+      await page.keyboard.press('Enter')
+      await page.getByText('Names and words').click()
+      expect(await page.getByLabel('What it is about').inputValue()).toBe(about)
+      expect(await page.getByLabel('Words that may be said').inputValue()).toBe(terms)
+    }
+  },
+)
+
+seen('an upload that is paused while the page asks for its offset sends no further part', async () => {
+  const { page } = await browser.enter(service, service.account('paul'))
+  await page.goto('/jobs')
+  await page.evaluate("setInterval(() => dispatchEvent(new Event('online')), 20)")
+  let parts = 0
+  const isAsked = Promise.withResolvers<void>()
+  await page.route('**/v1/upload/resumable/*', route => {
+    if (route.request().method() === 'HEAD') return isAsked.resolve()
+    parts += 1
+    return route.fulfill({ status: 500 })
+  })
+  await page.getByLabel('Choose recordings').setInputFiles(file('paused.mp3', speech(5)))
+  await isAsked.promise
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('paused at 0%').waitFor()
+  // The route sees a part before the response to this later request arrives.
+  await page.evaluate("fetch('/v1').then(response => response.text())")
+  expect(parts).toBe(1)
+})
+
 seen('a file that the browser can no longer read is named, and sent after it is back', async () => {
   const { page } = await browser.enter(service, service.account('willa'))
   await page.goto('/jobs')

@@ -1,9 +1,10 @@
 // The options that the person chooses for the next jobs: language, speakers, prompt and vocabulary.
 
-import { personalNames } from '../account/session.ts'
+import { effect } from '@preact/signals'
+import { personalNames, session } from '../account/session.ts'
 import { showLanguage } from '../base/format.ts'
 import { service } from '../base/service.ts'
-import { storedSignal } from '../base/storage.ts'
+import { store, stored, storedSignal } from '../base/storage.ts'
 import { Check, Choice, Field } from '../parts/field.tsx'
 import { words } from '../words.ts'
 import type { JobOptions } from './job.ts'
@@ -22,6 +23,19 @@ const speakers = storedSignal('options.speakers', '')
 const [promptName, vocabularyName] = personalNames
 const prompt = storedSignal(promptName, '')
 const vocabulary = storedSignal(vocabularyName, '')
+
+// A session may end without a sign-out. If another account then signs in, the prompt and the vocabulary of the first
+// account must not stay in the form.
+effect(() => {
+  const accountId = session.value?.account_id
+  if (accountId === undefined) return
+  const before = stored<string>('options.account')
+  if (before === accountId) return
+  store('options.account', accountId)
+  if (before === null) return
+  prompt.value = ''
+  vocabulary.value = ''
+})
 
 /** Returns the chosen options as the fields of the API's request. */
 export function chosenOptions(): JobOptions {

@@ -89,6 +89,7 @@ export async function sendFile(
       onRefused(isAway(error) ? 0 : tries)
       // The server may have stored some bytes of the failed part. The next part must begin after these bytes.
       at = (await offsetOf(address, signal).catch(() => null)) ?? at
+      signal.throwIfAborted()
       onProgress(at)
     }
   }
