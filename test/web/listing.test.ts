@@ -156,6 +156,16 @@ seen('a page of hits that arrives after another search is not shown', async () =
   expect(await page.getByText('The budget.').count()).toBe(0)
 })
 
+seen('a search that the server refuses is sent again when the reader wants it', async () => {
+  const wim = await reader(service, 'wim', transcriptWith(['The budget.']))
+  const { page } = await browser.enter(service, wim)
+  await answerFirst(page, '**/v1/search?*', route => route.fulfill({ status: 500, json: {} }), 1)
+  await page.goto('/search?q=budget')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('The budget.').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+})
+
 seen('a search over all text leads to the moment in the transcript', async () => {
   const texts = ['Good morning.', 'The budget is eleven thousand.', 'Thank you.']
   const ben = await reader(service, 'ben', transcriptWith(texts, ['Ann']))
@@ -179,10 +189,25 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
   const cleo = service.account('cleo')
   const folder = join(temporaryFolder(), 'interviews')
   mkdirSync(join(folder, 'day 2'), { recursive: true })
-  for (const name of ['a.mp3', 'day 2/b.wav', '.hidden.mp3', 'notes.txt'])
+  for (const name of ['a.mp3', 'day 2/b.wav', 'day 2/gone.mp3', '.hidden.mp3', 'notes.txt'])
     writeFileSync(join(folder, name), speech(7))
   const { page, context } = await browser.enter(service, cleo)
   await page.goto('/jobs')
+  // A file may disappear after the browser has listed the folder.
+  await page.evaluate(`get = DataTransferItem.prototype.webkitGetAsEntry
+    DataTransferItem.prototype.webkitGetAsEntry = function () {
+      const dropped = get.call(this)
+      const reader = Object.getPrototypeOf(dropped.createReader())
+      const { readEntries } = reader
+      reader.readEntries = function (take, refuse) {
+        readEntries.call(this, entries => {
+          const gone = entries.find(({ name }) => name === 'gone.mp3')
+          if (gone) gone.file = (_, refuse) => refuse(new DOMException('', 'NotFoundError'))
+          take(entries)
+        }, refuse)
+      }
+      return dropped
+    }`)
   const box = await page.getByRole('heading', { name: 'Transcripts' }).last().boundingBox()
   const devtools = await context.newCDPSession(page)
   const at = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 }
@@ -193,6 +218,7 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
   await page.getByRole('link', { name: 'a.mp3' }).waitFor()
   await page.getByRole('link', { name: 'b.wav' }).waitFor()
   await page.getByRole('alert').getByText('notes.txt was not sent').waitFor()
+  await page.getByRole('alert').getByText('gone.mp3 was not sent: the browser cannot read it.').waitFor()
   expect((await cleo.get('/v1/transcriptions')).body.items).toHaveLength(2)
   // Only the form accepts a dropped address, because a person may drag a link elsewhere by accident.
   const takesAddress = (place: string) =>

@@ -11,7 +11,7 @@ import { FaultText, Form } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useLoaded } from '../parts/load.tsx'
 import { words } from '../words.ts'
-import { droppedFiles } from './dropped.ts'
+import { type Dropped, droppedFiles } from './dropped.ts'
 import { nameInUrl, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
 import { chosenOptions, Options, reasonAgainstOptions } from './options.tsx'
@@ -22,6 +22,8 @@ const text = words.add
 /** The largest number of files that one sentence names. */
 const mostNames = 5
 
+const noFiles: Dropped = { files: [], unreadable: [] }
+
 type Balance = { available_cents: number; price_per_hour_cents: number }
 
 export function Add() {
@@ -29,7 +31,7 @@ export function Add() {
   const fault = useSignal('')
   useEffect(() => void loadService().catch(error => (fault.value = messageOf(error))), [])
 
-  const take = async (files: readonly File[]) => {
+  const take = async (files: readonly File[], unreadable: readonly string[] = []) => {
     // If the page has just appeared, the server's limits may not be loaded yet. Files are checked against these limits.
     await loadService().catch(() => null)
     fault.value = reasonAgainstOptions() ?? ''
@@ -38,15 +40,17 @@ export function Add() {
     const repeated = addFiles(byReason.get(null) ?? [], chosenOptions())
     byReason.delete(null)
     const sentences = [...byReason].map(([reason, refused]) =>
-      text.notSent(namesOf(refused), refused.length, reason ?? ''),
+      text.notSent(listNames(refused.map(nameOf)), refused.length, reason ?? ''),
     )
-    if (repeated.length > 0) sentences.push(text.beingSent(namesOf(repeated), repeated.length))
+    if (unreadable.length > 0)
+      sentences.push(text.notSent(listNames(unreadable), unreadable.length, text.unreadable))
+    if (repeated.length > 0) sentences.push(text.beingSent(listNames(repeated.map(nameOf)), repeated.length))
     fault.value = sentences.join(' ')
   }
   const drop = async (event: DragEvent) => {
     const address = event.dataTransfer?.getData('text/uri-list')
-    const files = event.dataTransfer ? await droppedFiles(event.dataTransfer) : []
-    if (files.length > 0) await take(files)
+    const dropped = event.dataTransfer ? await droppedFiles(event.dataTransfer) : noFiles
+    if (dropped.files.length + dropped.unreadable.length > 0) await take(dropped.files, dropped.unreadable)
     else if (address) await addAddress(address).catch(error => (fault.value = messageOf(error)))
   }
 
@@ -161,9 +165,13 @@ function reasonAgainst(file: File): string | null {
   return file.size > limits.file_bytes ? text.tooLarge(showBytes(limits.file_bytes)) : null
 }
 
-/** Returns the names of files for a sentence. It has at most `mostNames` names. */
-function namesOf(files: readonly File[]): string {
-  const named = files.slice(0, mostNames).map(({ name }) => name)
-  const more = files.length - named.length
-  return more > 0 ? text.moreNames(named.join(', '), more) : named.join(', ')
+function nameOf({ name }: File): string {
+  return name
+}
+
+/** Returns the names as a part of a sentence. It has at most `mostNames` names. */
+function listNames(names: readonly string[]): string {
+  const named = names.slice(0, mostNames).join(', ')
+  const more = names.length - mostNames
+  return more > 0 ? text.moreNames(named, more) : named
 }

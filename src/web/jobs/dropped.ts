@@ -1,17 +1,32 @@
 // Returns the files that a person dropped on the page, including the files in dropped folders and their subfolders.
-// Inside a folder, names that begin with a period are left out.
+// Inside a folder, names that begin with a period are left out. `unreadable` has the names of the files and folders that
+// the browser cannot read, such as a link to a file that is no longer there.
 
-export async function droppedFiles(data: DataTransfer): Promise<File[]> {
+export type Dropped = { files: File[]; unreadable: string[] }
+
+export async function droppedFiles(data: DataTransfer): Promise<Dropped> {
   // The browser empties the DataTransfer object after the event, so its entries must be read before the first `await`.
   const entries = [...data.items].flatMap(item => item.webkitGetAsEntry() ?? [])
-  if (entries.length === 0) return [...data.files]
-  const found = await Promise.all(entries.map(filesOf))
-  return found.flat()
+  if (entries.length === 0) return { files: [...data.files], unreadable: [] }
+  return filesOfAll(entries)
 }
 
-async function filesOf(entry: FileSystemEntry): Promise<File[]> {
-  if (isFile(entry)) return [await new Promise<File>((resolve, reject) => entry.file(resolve, reject))]
-  if (!isFolder(entry)) return []
+async function filesOfAll(entries: readonly FileSystemEntry[]): Promise<Dropped> {
+  const found = await Promise.all(
+    entries.map(entry => filesOf(entry).catch(() => ({ files: [], unreadable: [entry.name] }))),
+  )
+  return {
+    files: found.flatMap(({ files }) => files),
+    unreadable: found.flatMap(({ unreadable }) => unreadable),
+  }
+}
+
+async function filesOf(entry: FileSystemEntry): Promise<Dropped> {
+  if (isFile(entry)) {
+    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
+    return { files: [file], unreadable: [] }
+  }
+  if (!isFolder(entry)) return { files: [], unreadable: [] }
   const reader = entry.createReader()
   const inside: FileSystemEntry[] = []
   // Each call of `readEntries` may return only some of the entries. An empty list means that no entries are left.
@@ -22,8 +37,7 @@ async function filesOf(entry: FileSystemEntry): Promise<File[]> {
     if (some.length === 0) break
     inside.push(...some)
   }
-  const found = await Promise.all(inside.filter(({ name }) => !name.startsWith('.')).map(filesOf))
-  return found.flat()
+  return filesOfAll(inside.filter(({ name }) => !name.startsWith('.')))
 }
 
 function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {

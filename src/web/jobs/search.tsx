@@ -45,6 +45,13 @@ export function SearchPage() {
       <h1 tabIndex={-1}>{text.title}</h1>
       <SearchField label={text.field} of={typed} large />
       {fault.value && <FaultText text={fault.value} />}
+      {fault.value && hits.value === null && (
+        <p>
+          <button type="button" onClick={() => read()}>
+            {words.tryAgain}
+          </button>
+        </p>
+      )}
       {asked.trim() === '' && <p class="lead">{text.lead}</p>}
       {hits.value?.length === 0 && <p class="lead">{text.nothing(asked)}</p>}
       <ol class="hits" aria-label={text.results}>

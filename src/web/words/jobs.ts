@@ -15,6 +15,7 @@ export const jobWords = {
       `${names} ${count === 1 ? 'is' : 'are'} already being sent with these options.`,
     moreNames: (names: string, more: number) => `${names} and ${more} more`,
     wrongKind: (kinds: string) => `the accepted kinds are ${kinds}.`,
+    unreadable: 'the browser cannot read it.',
     emptyFile: 'an empty file cannot be transcribed.',
     tooLarge: (most: string) => `the largest accepted size is ${most}.`,
   },
