@@ -85,6 +85,7 @@ seen('keys play, pause, jump and change the speed', async () => {
   await page.getByLabel('Single keys work').uncheck()
   await page.keyboard.press('Escape')
   await page.keyboard.press('x')
+  await page.keyboard.press('?')
   expect(await page.getByRole('dialog').count()).toBe(0)
 })
 

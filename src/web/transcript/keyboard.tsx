@@ -33,7 +33,7 @@ export function Keyboard({ studio }: { studio: Studio }) {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTaken(event)) return
       if (event.key === 'Escape') studio.leave()
-      if (event.key === '?') isHelpOpen.value = true
+      if (event.key === '?' && isOn.value) isHelpOpen.value = true
       const action = isOn.value ? actions[event.key.length === 1 ? event.key.toLowerCase() : event.key] : null
       if (!action) return
       event.preventDefault()
