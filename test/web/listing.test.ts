@@ -156,6 +156,30 @@ seen('a page of hits that arrives after another search is not shown', async () =
   expect(await page.getByText('The budget.').count()).toBe(0)
 })
 
+seen('"Back" leads to the hit that was opened, also far below the first hits', async () => {
+  const texts = Array.from({ length: 60 }, (_, at) => `The budget of day ${at}.`)
+  const lea = await reader(service, 'lea', transcriptWith(texts))
+  const { page } = await browser.enter(service, lea)
+  await page.goto('/search?q=budget')
+  await page.getByRole('button', { name: 'Show more' }).click()
+  const hit = page.getByText('The budget of day 55.')
+  await hit.click()
+  await page.locator('.utterance').first().waitFor()
+  await page.goBack()
+  await hit.waitFor()
+  await until(
+    page,
+    `(({ top, bottom }) => top > 0 && bottom < innerHeight)(document.querySelectorAll('.hit')[55].getBoundingClientRect())`,
+  )
+  // A new visit shows the present texts.
+  const edits = { utterances: [{ index: 0, text: 'A budget.' }] }
+  expect((await lea.send('PATCH', `/v1/transcribe/${lea.jobId}`, edits)).status).toBe(200)
+  await page.getByRole('link', { name: 'Transcripts' }).click()
+  await page.getByLabel('Search all transcripts').fill('budget')
+  await page.keyboard.press('Enter')
+  await page.getByText('A budget.').waitFor()
+})
+
 seen('a search that the server refuses is sent again when the reader wants it', async () => {
   const wim = await reader(service, 'wim', transcriptWith(['The budget.']))
   const { page } = await browser.enter(service, wim)

@@ -3,6 +3,8 @@
 import { computed, signal } from '@preact/signals'
 
 const address = signal(read())
+/** True if "Back" or "Forward" led to the present address. */
+let isRevisited = false
 /** True if a page was announced since the browser loaded the app. */
 let hasAnnounced = false
 
@@ -21,9 +23,18 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
     if (replace) history.replaceState(null, '', target)
     else history.pushState(null, '', target)
   }
+  isRevisited = false
   const isOtherPage = target.pathname !== path.value
   move()
   if (isOtherPage && !replace) scrollTo(0, 0)
+}
+
+/**
+ * Returns true if "Back" or "Forward" led to the present address. The browser then restores the scroll position, if the
+ * page has its earlier length at once.
+ */
+export function wasRevisited(): boolean {
+  return isRevisited
 }
 
 /**
@@ -41,7 +52,10 @@ export function announcePage(title: string): void {
 }
 
 export function startRouting(): void {
-  addEventListener('popstate', move)
+  addEventListener('popstate', () => {
+    isRevisited = true
+    move()
+  })
   addEventListener('hashchange', move)
   document.addEventListener('click', event => {
     const link = event.target instanceof Element ? event.target.closest('a') : null

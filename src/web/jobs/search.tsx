@@ -1,23 +1,23 @@
 // The page that searches in the text of all transcripts.
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { messageOf } from '../base/fault.ts'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { showClock, showSpeaker } from '../base/format.ts'
 import { go, query } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
 import { FaultText } from '../parts/form.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { words } from '../words.ts'
-import { type Hit, namesOfJobs, searchTranscripts } from './hits.ts'
+import { type Hit, namesOfJobs } from './hits.ts'
+import { useHits } from './shown-hits.ts'
 
 const text = words.search
 
 export function SearchPage() {
   const asked = query.value.get('q') ?? ''
   const typed = useSignal(asked)
+  const { hits, fault, read } = useHits(asked)
   const names = useSignal<Record<string, string>>({})
-  const { hits, cursor, fault, read } = useHits(asked)
 
   // The address also changes without typing: by "Back", or by the link to this page in the header. A layout effect runs
   // before the person can type again, so no typed letter is lost.
@@ -45,7 +45,7 @@ export function SearchPage() {
       <h1 tabIndex={-1}>{text.title}</h1>
       <SearchField label={text.field} of={typed} large />
       {fault.value && <FaultText text={fault.value} />}
-      {fault.value && hits.value === null && (
+      {fault.value && hits === null && (
         <p>
           <button type="button" onClick={() => read()}>
             {words.tryAgain}
@@ -53,55 +53,21 @@ export function SearchPage() {
         </p>
       )}
       {asked.trim() === '' && <p class="lead">{text.lead}</p>}
-      {hits.value?.length === 0 && <p class="lead">{text.nothing(asked)}</p>}
+      {hits?.items.length === 0 && <p class="lead">{text.nothing(asked)}</p>}
       <ol class="hits" aria-label={text.results}>
-        {hits.value?.map(hit => (
+        {hits?.items.map(hit => (
           <HitRow key={`${hit.jobId} ${hit.start}`} hit={hit} name={names.value[hit.jobId]} />
         ))}
       </ol>
-      {hits.value && cursor.value && (
+      {hits?.cursor && (
         <p class="more">
-          <button type="button" onClick={() => read(cursor.value ?? undefined)}>
+          <button type="button" onClick={() => read(hits.cursor ?? undefined)}>
             {words.jobs.more}
           </button>
         </p>
       )}
     </main>
   )
-}
-
-/**
- * Reads the first page of the hits of a query whenever the query changes. `read` adds the page after `cursor`. The hits
- * are null until the first page has arrived.
- */
-function useHits(asked: string) {
-  const hits = useSignal<Hit[] | null>(null)
-  const cursor = useSignal<string | null>(null)
-  const fault = useSignal('')
-  const stop = useRef(new AbortController())
-  useEffect(() => {
-    stop.current = new AbortController()
-    hits.value = null
-    fault.value = ''
-    if (asked.trim()) void read()
-    return () => stop.current.abort()
-  }, [asked])
-
-  const read = async (after?: string) => {
-    const { signal } = stop.current
-    try {
-      const page = await searchTranscripts(asked, after, signal)
-      // Two quick clicks on the button request the same page. Only the first response is added.
-      if (after !== undefined && after !== cursor.value) return
-      hits.value = [...(after ? (hits.value ?? []) : []), ...page.items]
-      cursor.value = page.next_cursor
-      fault.value = ''
-    } catch (error) {
-      if (!signal.aborted) fault.value = messageOf(error)
-    }
-  }
-
-  return { hits, cursor, fault, read }
 }
 
 function HitRow({ hit, name }: { hit: Hit; name: string | undefined }) {
