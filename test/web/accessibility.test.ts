@@ -280,6 +280,27 @@ seen('a person with a keyboard keeps the place on each page, and when a part of 
   await until(page, isLinkSeen)
 })
 
+seen('a person with a keyboard keeps the place when a button sends a form, or disappears', async () => {
+  const nia = service.account('nia')
+  await Promise.all([nia.transcribe(speech(5)), nia.transcribe(speech(5))])
+  for (const { id } of (await nia.get('/v1/transcriptions')).body.items)
+    await nia.post(`/v1/transcribe/${id}/cancel`)
+  const { page } = await browser.enter(service, nia)
+  const focused = (what: string) => until(page, `document.activeElement.matches('${what}')`)
+  await page.goto('/keys')
+  await page.getByLabel('Name of the new key').fill('radio')
+  await page.getByRole('button', { name: 'Make key' }).press('Enter')
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).press('Enter')
+  await focused('button[type=submit]')
+  await page.getByRole('button', { name: 'Revoke radio' }).press('Enter')
+  await page.getByRole('dialog').locator('button.danger').press('Enter')
+  await page.getByText(/^revoked /).waitFor()
+  await focused('main h1')
+  await page.goto('/jobs')
+  await page.getByRole('button', { name: 'Delete talk.mp3' }).first().press('Enter')
+  await focused('.job:only-child a')
+})
+
 // With a later focus, the first letters of a person who types at once would go into another element.
 seen(
   'a new page, a dialog and a field that opens have the focus at once, before the browser draws them',

@@ -2,6 +2,7 @@
 
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'
+import { keepFocusOnPage } from '../base/route.ts'
 import { isConfirmed } from '../parts/confirm.tsx'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { Table } from '../parts/table.tsx'
@@ -24,6 +25,7 @@ export function AppsPage() {
     if (!(await isConfirmed(text.confirm(name), text.revoke))) return
     await ask('DELETE', `/app/grants/${id}`).then(() => tell(text.revoked), tellFault)
     await grants.reload()
+    keepFocusOnPage()
   }
   return (
     <main id="main" class="page">

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'
+import { keepFocusOnPage } from '../base/route.ts'
 import { isConfirmed } from '../parts/confirm.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
@@ -65,6 +66,7 @@ function KeyList({ keys, reload }: { keys: Key[]; reload: () => Promise<void> })
     if (!(await isConfirmed(text.confirm(name ?? prefix), text.revoke))) return
     await ask('DELETE', `/app/keys/${id}`).then(() => tell(text.revoked), tellFault)
     await reload()
+    keepFocusOnPage()
   }
   const action = (key: Key) =>
     key.revoked_at ? (

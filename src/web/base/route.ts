@@ -51,6 +51,12 @@ export function announcePage(title: string): void {
   targets.find(Boolean)?.focus({ preventScroll: true })
 }
 
+/** Moves the focus to the heading of the page if the control that had it has disappeared. */
+export function keepFocusOnPage(): void {
+  if (document.activeElement === document.body)
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+}
+
 export function startRouting(): void {
   addEventListener('popstate', () => {
     isRevisited = true

@@ -25,7 +25,7 @@ export function JobRow({ job }: { job: Job }) {
           type="button"
           class="quiet icon"
           aria-label={text.remove(name)}
-          onClick={() => deleteJob(job)}
+          onClick={event => deleteRow(event.currentTarget, job)}
         >
           <Icon name="bin" />
         </button>
@@ -41,6 +41,14 @@ export function JobRow({ job }: { job: Job }) {
       )}
     </li>
   )
+}
+
+/** Deletes a job, and moves the focus from its row, which disappears, to the next row. */
+function deleteRow(button: HTMLElement, job: Job): void {
+  const row = button.closest('li')
+  const next = row?.nextElementSibling ?? row?.previousElementSibling
+  deleteJob(job)
+  next?.querySelector('a')?.focus({ preventScroll: true })
 }
 
 function factsOf(job: Job): string[] {

@@ -35,7 +35,8 @@ export function Form({ onSend, button, isMain = true, children, class: className
     <form class={className} onSubmit={send}>
       {children}
       {fault.value && <FaultText text={fault.value} />}
-      <button type="submit" class={isMain ? 'main' : ''} disabled={isBusy.value}>
+      {/* With `disabled`, the button would lose the focus. */}
+      <button type="submit" class={isMain ? 'main' : ''} aria-disabled={isBusy.value}>
         {button}
       </button>
     </form>

@@ -25,7 +25,7 @@ export function Editing({ studio }: { studio: Studio }) {
             type="button"
             class="quiet icon"
             aria-label={text.undo}
-            disabled={!edits.history.canUndo.value}
+            aria-disabled={!edits.history.canUndo.value}
             onClick={() => edits.undo()}
           >
             <Icon name="undo" />
@@ -34,7 +34,7 @@ export function Editing({ studio }: { studio: Studio }) {
             type="button"
             class="quiet icon"
             aria-label={text.redo}
-            disabled={!edits.history.canRedo.value}
+            aria-disabled={!edits.history.canRedo.value}
             onClick={() => edits.redo()}
           >
             <Icon name="redo" />
