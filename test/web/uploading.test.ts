@@ -215,6 +215,25 @@ const isLeavingAsked = `(() => {
   return leaving.defaultPrevented
 })()`
 
+seen('a deletion of a recording with a long name can be undone on a phone, and is not printed', async () => {
+  const name = `${'Interview_'.repeat(12)}.mp3`
+  const lou = service.account('lou')
+  await lou.post('/v1/transcribe', { url: 'https://media.example/a.mp3', metadata: { name } })
+  const { page } = await browser.enter(service, lou)
+  await page.setViewportSize({ width: 375, height: 700 })
+  await page.goto('/jobs')
+  await page.getByRole('button', { name: `Cancel ${name}` }).click()
+  await page.getByRole('button', { name: `Delete ${name}` }).click()
+  const toast = page.locator('.toast', { hasText: name })
+  const box = await toast.getByRole('button', { name: 'Close' }).boundingBox()
+  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(375)
+  await page.emulateMedia({ media: 'print' })
+  expect(await toast.isVisible()).toBe(false)
+  await page.emulateMedia({ media: 'screen' })
+  await toast.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: `Delete ${name}` }).waitFor()
+})
+
 seen('an upload waits for a server that restarts, and for the rate limit', async () => {
   const finn = service.account('finn')
   const { page } = await browser.enter(service, finn)
