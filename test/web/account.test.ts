@@ -283,9 +283,12 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await page.getByText('It arrived.').waitFor()
   expect(events).toEqual(['test', 'test'])
   // The test event is sent to the stored address. So the button is off while another address is typed.
-  await page.getByLabel('Default address').fill('https://example.org/other')
+  await page.getByLabel('Default address').fill(`http://127.0.0.1:${receiver.port}/other`)
   await page.getByText('Save an address to send a test to it.').waitFor()
   expect(await test.isDisabled()).toBe(true)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await test.click({ trial: true })
+  expect(await page.getByText('It arrived.').count()).toBe(0)
 
   const tasks = service.engine.tasks.length
   const id = await dora.transcribe(speech(60), { metadata: { name: 'Talk 1.mp3' } })
@@ -300,7 +303,7 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await failed.getByText('not delivered').waitFor()
   await failed.getByText('the status 503 instead of 2xx').waitFor()
   await page.getByRole('row', { name: /Talk 1\.mp3 · completed .*delivered/ }).waitFor()
-  await failed.getByRole('button', { name: 'Send again' }).click()
+  await failed.getByRole('button', { name: 'Send again: Talk 1.mp3, processing' }).click()
   await page.getByText('The event is sent again.').waitFor()
   await arrived[1]?.promise
   await page.getByRole('button', { name: 'Refresh' }).click()

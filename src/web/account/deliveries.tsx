@@ -28,24 +28,28 @@ type DeliveryTableProps = {
 }
 
 export function DeliveryTable({ items, names, again }: DeliveryTableProps) {
-  const rows = items.map(delivery => ({
-    key: delivery.id,
-    cells: [
-      <span title={showDateTime(delivery.created_at)}>{showAgo(delivery.created_at)}</span>,
-      <>
-        <a href={`/jobs/${delivery.transcription_id}`}>
-          <bdi>{names[delivery.transcription_id] ?? words.search.transcript}</bdi>
-        </a>{' '}
-        · {text.events[delivery.event] ?? delivery.event}
-        <span class="hint address">{delivery.url}</span>
-      </>,
-      <State delivery={delivery} />,
-      String(delivery.attempts),
-      <button type="button" aria-label={text.againFor(delivery.event)} onClick={() => again(delivery)}>
-        {text.again}
-      </button>,
-    ],
-  }))
+  const rows = items.map(delivery => {
+    const name = names[delivery.transcription_id] ?? words.search.transcript
+    const event = text.events[delivery.event] ?? delivery.event
+    return {
+      key: delivery.id,
+      cells: [
+        <span title={showDateTime(delivery.created_at)}>{showAgo(delivery.created_at)}</span>,
+        <>
+          <a href={`/jobs/${delivery.transcription_id}`}>
+            <bdi>{name}</bdi>
+          </a>{' '}
+          · {event}
+          <span class="hint address">{delivery.url}</span>
+        </>,
+        <State delivery={delivery} />,
+        String(delivery.attempts),
+        <button type="button" aria-label={text.againFor(name, event)} onClick={() => again(delivery)}>
+          {text.again}
+        </button>,
+      ],
+    }
+  })
   return <Table columns={text.columns} rows={rows} heading={1} numbers={[3]} />
 }
 

@@ -64,6 +64,8 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
   const save = async () => {
     await ask('PUT', '/app/webhook', { body: { url: url.value.trim() || null } })
     await loadDetails()
+    // The outcome belongs to a test of the address before.
+    outcome.value = ''
     tell(words.saved)
   }
   const test = async () => {

@@ -101,7 +101,7 @@ export const accountWords = {
     deliveries: 'Deliveries',
     empty: 'Nothing was delivered yet. Each job with an address shows its events here.',
     again: 'Send again',
-    againFor: (event: string) => `Send again: ${event}`,
+    againFor: (name: string, event: string) => `Send again: ${name}, ${event}`,
     redelivered: 'The event is sent again.',
     lastAttempt: (ago: string) => `Last attempt: ${ago}.`,
     events: {
@@ -119,7 +119,7 @@ export const accountWords = {
 
   apps: {
     title: 'Connected apps',
-    lead: 'Programs that you allowed to act for your account, such as an assistant.',
+    lead: 'Apps that you allowed to act for your account, such as an assistant.',
     empty: (address: string) =>
       `No app is connected. To connect an assistant such as Claude or ChatGPT, add this address in its settings as a connector (MCP server): ${address}`,
     confirm: (name: string) => `Disconnect “${name}”? It loses access at once.`,
