@@ -315,7 +315,7 @@ seen('an upload whose parts the server refuses says so, and goes on when they ar
     isAccepted || route.request().method() !== 'PATCH' ? route.continue() : route.fulfill({ status: 500 }),
   )
   await page.getByLabel('Choose recordings').setInputFiles(file('refused.mp3', speech(5)))
-  await page.getByText('The server does not accept the file at the moment.').waitFor()
+  await page.getByRole('alert').getByText('The server does not accept the file at the moment.').waitFor()
   isAccepted = true
   await page.getByRole('link', { name: 'refused.mp3' }).waitFor()
 })

@@ -2,6 +2,7 @@
 
 import { useEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
+import { FaultText } from '../parts/form.tsx'
 import { words } from '../words.ts'
 import { ownUploads, type Upload, uploads } from './upload-list.ts'
 import { continueUpload, dismissUpload, pauseUpload } from './uploads.ts'
@@ -32,7 +33,7 @@ function UploadRow({ upload }: { upload: Upload }) {
         <span class="hint">{stateText(upload)}</span>
       </div>
       <progress max={size} value={sent} aria-label={text.progress(name)} />
-      {fault && <p class="fault">{fault}</p>}
+      {fault && <FaultText text={fault} />}
       <div class="line">
         {state === 'sending' && (
           <button type="button" onClick={() => pauseUpload(upload.id)}>
