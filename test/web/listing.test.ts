@@ -255,6 +255,17 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
       })()`)
   expect(await takesAddress('.add')).toBe(true)
   expect(await takesAddress('.jobs a')).toBe(false)
+  // On other pages, the browser would leave the app and open the file.
+  await page.getByRole('link', { name: 'Search', exact: true }).click()
+  await page.getByRole('heading', { name: 'Search' }).waitFor()
+  const taken = await page.evaluate(`(() => {
+    const dataTransfer = new DataTransfer()
+    dataTransfer.items.add(new File([], 'a.mp3'))
+    const drag = new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true })
+    document.body.dispatchEvent(drag)
+    return [drag.defaultPrevented, drag.dataTransfer.dropEffect]
+  })()`)
+  expect(taken).toEqual([true, 'none'])
 })
 
 seen(

@@ -83,6 +83,8 @@ function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): 
     const isInForm = event.target instanceof Element && event.target.closest('.add') !== null
     if (!types.includes('Files') && !(isInForm && types.includes('text/uri-list'))) return
     event.preventDefault()
+    // The listener of `refuseDrops` has refused the files.
+    if (event.dataTransfer && types.includes('Files')) event.dataTransfer.dropEffect = 'copy'
     isOver.value = event.type === 'dragover'
     if (event.type === 'drop') drop(event)
   }

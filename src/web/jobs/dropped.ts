@@ -1,9 +1,21 @@
-// Returns the files that a person dropped on the page, including the files in dropped folders and their subfolders.
-// Inside a folder, names that begin with a period are left out. `unreadable` has the names of the files and folders that
-// the browser cannot read, such as a link to a file that is no longer there.
+// Reads the files that a person dropped on a page.
 
+/** Refuses dropped files on pages that do not accept them. The browser would leave the app and open the file. */
+export function refuseDrops(): void {
+  addEventListener('dragover', event => {
+    if (!event.dataTransfer?.types.includes('Files')) return
+    event.preventDefault()
+    event.dataTransfer.dropEffect = 'none'
+  })
+}
+
+/** `unreadable` has the names of the files and folders that the browser cannot read. */
 export type Dropped = { files: File[]; unreadable: string[] }
 
+/**
+ * Returns the dropped files, including the files in dropped folders and their subfolders. Inside a folder, names that
+ * begin with a period are left out.
+ */
 export async function droppedFiles(data: DataTransfer): Promise<Dropped> {
   // The browser empties the DataTransfer object after the event, so its entries must be read before the first `await`.
   const entries = [...data.items].flatMap(item => item.webkitGetAsEntry() ?? [])
