@@ -366,6 +366,25 @@ seen('a second tab leaves the uploads of the first tab alone', async () => {
   await page.unrouteAll()
 })
 
+seen('the live page says that the server does not answer, until its stream goes on', async () => {
+  const nora = service.account('nora')
+  const id = await nora.transcribe(speech(5))
+  const { page } = await browser.enter(service, nora)
+  let streams = 0
+  let isGone = true
+  await page.route('**/events', route => {
+    streams += 1
+    if (streams === 1) return route.fulfill({ contentType: 'text/event-stream', body: 'retry: 10\n\n' })
+    return isGone ? route.abort() : route.continue()
+  })
+  await page.goto(`/jobs/${id}`)
+  const banner = page.getByText('The server does not answer.')
+  await banner.waitFor()
+  isGone = false
+  await banner.waitFor({ state: 'detached' })
+  expect(streams).toBeGreaterThan(2)
+})
+
 seen('the live page asks for a new sign-in when the session has ended, and goes on', async () => {
   const hana = service.account('hana')
   const tasks = service.engine.tasks.length

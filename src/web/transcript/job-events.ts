@@ -1,5 +1,6 @@
 // Receives the events of a job that has not ended.
 
+import { isOnline } from '../base/connection.ts'
 import { timing } from '../base/timing.ts'
 import { isEnded, type Job } from '../jobs/job.ts'
 import type { Utterance } from './document.ts'
@@ -28,8 +29,17 @@ export function listen(id: string, { onJob, onUtterance }: Listener): () => void
       if (isEnded(job)) source?.close()
       onJob(job)
     })
+    // The browser reports an error also when the server ends a stream. Only when the browser could then not connect
+    // again, the server does not answer.
+    let errors = 0
+    source.onopen = () => {
+      errors = 0
+      isOnline.value = true
+    }
     source.onerror = () => {
+      errors += 1
       if (source?.readyState === EventSource.CLOSED) void openAgain(source)
+      else if (errors > 1) isOnline.value = false
     }
     source.addEventListener('segment', event => onUtterance(JSON.parse(event.data)))
   }
