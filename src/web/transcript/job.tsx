@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
-import { announcePage, go } from '../base/route.ts'
+import { announcePage, go, keepFocusOnPage } from '../base/route.ts'
 import { isEnded, nameOf, submitAgain } from '../jobs/job.ts'
 import { deleteJob } from '../jobs/job-list.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
@@ -29,7 +29,7 @@ export function JobPage({ id }: { id: string }) {
           ) : isEnded(value) ? (
             <Failed job={value} />
           ) : (
-            <Running job={value} onEnd={job.reload} />
+            <Running job={value} onEnd={() => job.reload().then(keepFocusOnPage)} />
           )
         }
       </Shown>
