@@ -251,6 +251,25 @@ seen(
   },
 )
 
+seen('an undone change is shown, also far from the sentence that has the focus', async () => {
+  const ira = await reader(service, 'ira', conversation({ words: 600, speakers: 2 }))
+  const { page } = await browser.enter(service, ira)
+  await edit(page, ira)
+  await page.locator('.utterance').first().fill('Changed.')
+  await page.locator('.utterance').last().click()
+  const isFirstSeen = `document.querySelector('.utterance').getBoundingClientRect().bottom > 0`
+  expect(await page.evaluate(isFirstSeen)).toBe(false)
+  for (const [key, text] of [
+    ['Control+z', 'We should talk'],
+    ['Control+y', 'Changed.'],
+  ] as const) {
+    await page.keyboard.press(key)
+    expect(await page.locator('.utterance').first().textContent()).toStartWith(text)
+    expect(await page.evaluate(isFirstSeen)).toBe(true)
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+  }
+})
+
 seen('a sentence that is too long is named, and does not keep other edits from being saved', async () => {
   const uma = await reader(service, 'uma', conversation({ words: 120, speakers: 2 }))
   const { page } = await browser.enter(service, uma)
@@ -288,6 +307,12 @@ seen('in a long text, the search bar stays in place, and editing ends anywhere o
   for (let step = 0; step < 4; step++) await page.getByRole('button', { name: 'Next' }).click()
   expect(await page.evaluate('scrollY')).toBeGreaterThan(100)
   expect(await place()).toBe(before)
+  // With the bar open, the key leads back to its field, so that typing replaces the searched text.
+  await page.keyboard.press('f')
+  await page.keyboard.type('budget')
+  expect(await field.inputValue()).toBe('budget')
+  await field.fill('lisbon')
+  await page.getByText(/^1 of \d+$/).waitFor()
   await page.getByLabel('Same case').check()
   await page.getByText('not found').waitFor()
   await field.fill('Lisb')

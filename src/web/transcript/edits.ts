@@ -11,6 +11,8 @@ import { Saving, type TextListeners } from './saving.ts'
 type Listeners = Omit<TextListeners, 'onRead' | 'onTheirs'> & {
   /** Called when the names of speakers may have changed. */
   onNames: () => void
+  /** Called with the first utterance that an undo or a redo has changed. */
+  onReverted: (utterance: number) => void
 }
 
 export class Edits {
@@ -65,14 +67,20 @@ export class Edits {
 
   undo(): void {
     const step = this.history.undo()
-    if (step) this.saving.show(step.changes.map(({ utterance, before }) => ({ utterance, text: before })))
+    if (step) this.#show(step.changes.map(({ utterance, before }) => ({ utterance, text: before })))
     if (step?.rename) this.#revertName(step.rename.speaker, step.rename.before)
   }
 
   redo(): void {
     const step = this.history.redo()
-    if (step) this.saving.show(step.changes.map(({ utterance, after }) => ({ utterance, text: after })))
+    if (step) this.#show(step.changes.map(({ utterance, after }) => ({ utterance, text: after })))
     if (step?.rename) this.#revertName(step.rename.speaker, step.rename.after)
+  }
+
+  #show(texts: readonly { utterance: number; text: string }[]): void {
+    this.saving.show(texts)
+    const [first] = texts
+    if (first) this.listeners.onReverted(first.utterance)
   }
 
   /** Changes the name of a speaker. The new name applies to the whole transcript. */

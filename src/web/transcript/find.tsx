@@ -30,7 +30,7 @@ function OpenFindBar({ studio }: { studio: Studio }) {
           studio.setFinding(false)
         }}
       >
-        <AskedField search={search} />
+        <AskedField search={search} finds={studio.finds.value} />
         <div class="line">
           <Check label={text.whole} of={search.isWhole} />
           <Check label={text.cased} of={search.isCased} />
@@ -49,10 +49,13 @@ function OpenFindBar({ studio }: { studio: Studio }) {
   )
 }
 
-function AskedField({ search: { asked, places, at, step } }: { search: Search }) {
+function AskedField({ search: { asked, places, at, step }, finds }: { search: Search; finds: number }) {
   const field = useRef<HTMLInputElement>(null)
   // A layout effect runs before the browser draws the bar, so quickly typed text already goes to the field.
-  useLayoutEffect(() => field.current?.focus(), [])
+  useLayoutEffect(() => {
+    field.current?.focus()
+    field.current?.select()
+  }, [finds])
   const count = places.value.length
   return (
     <div class="line">

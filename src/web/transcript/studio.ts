@@ -22,6 +22,8 @@ export class Studio {
   readonly following = new Following()
   readonly doubt = new DoubtMarks()
   readonly isFinding = signal(false)
+  /** The number of times that the search bar was asked for. Each time, its field gets the focus. */
+  readonly finds = signal(0)
   /** The passage that the person has selected. Null if nothing is selected. */
   readonly passage = signal<Passage | null>(null)
   /**
@@ -51,6 +53,7 @@ export class Studio {
       onText: (utterance, value) => this.view?.write(utterance, value),
       onWords: () => this.#reindex(),
       onNames: () => this.view?.rename(),
+      onReverted: utterance => this.#showReverted(utterance),
     })
   }
 
@@ -144,6 +147,7 @@ export class Studio {
    */
   setFinding(isFinding: boolean): void {
     if (isFinding) this.setDoubt(false)
+    if (isFinding) this.finds.value += 1
     this.isFinding.value = isFinding
   }
 
@@ -181,6 +185,13 @@ export class Studio {
     this.onTime(seconds)
     this.view?.show(seconds)
     if (this.view) this.player.skipSilence(this.view.index.times)
+  }
+
+  /** Scrolls to an utterance that an undo or a redo has changed, unless the person is typing in it. */
+  #showReverted(utterance: number): void {
+    if (!this.view || this.view.spans[utterance] === document.activeElement) return
+    this.following.set(false)
+    this.view.reveal(utterance, { calmly: true })
   }
 
   #reindex(): void {
