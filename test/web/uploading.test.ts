@@ -338,6 +338,10 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   await page.getByText(/94% of 17 MB/).waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused at 94%').waitFor()
+  // One click must not lose what was sent.
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('dialog').getByText('long.wav').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await page.reload()
   await page.getByText('stopped at 94%').waitFor()
   await page.getByLabel('Choose the file again').setInputFiles(path)
@@ -430,6 +434,10 @@ seen('an upload that is paused while the page asks for its offset sends no furth
   // The route sees a part before the response to this later request arrives.
   await page.evaluate("fetch('/v1').then(response => response.text())")
   expect(parts).toBe(1)
+  const removed = page.waitForRequest(request => request.method() === 'DELETE')
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await removed
+  expect(await page.locator('.upload').count()).toBe(0)
 })
 
 seen('a file that the browser can no longer read is named, and sent after it is back', async () => {

@@ -2,9 +2,10 @@
 
 import { useEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
+import { isConfirmed } from '../parts/confirm.tsx'
 import { FaultText } from '../parts/form.tsx'
 import { words } from '../words.ts'
-import { ownUploads, type Upload, uploads } from './upload-list.ts'
+import { findUpload, ownUploads, type Upload, uploads } from './upload-list.ts'
 import { continueUpload, dismissUpload, pauseUpload } from './uploads.ts'
 
 const text = words.uploads
@@ -47,13 +48,20 @@ function UploadRow({ upload }: { upload: Upload }) {
         )}
         {state === 'lost' && <ChooseAgain upload={upload} />}
         {state !== 'starting' && (
-          <button type="button" onClick={() => dismissUpload(upload.id)}>
+          <button type="button" onClick={() => removeRow(upload)}>
             {text.stop}
           </button>
         )}
       </div>
     </li>
   )
+}
+
+/** Removes an upload. Asks before, if a part of the file was sent. The upload may end while the question is open. */
+async function removeRow({ id, name, sent }: Upload): Promise<void> {
+  if (sent > 0 && !(await isConfirmed(text.confirmStop(name), text.stop))) return
+  const state = findUpload(id)?.state
+  if (state !== undefined && state !== 'starting') dismissUpload(id)
 }
 
 /**

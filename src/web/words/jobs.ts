@@ -47,6 +47,7 @@ export const jobWords = {
     pause: 'Pause',
     resume: 'Continue',
     stop: 'Remove',
+    confirmStop: (name: string) => `Remove “${name}”? The part that was sent is deleted from the server.`,
     chooseAgain: 'Choose the file again',
     queued: 'waits for the file before it',
     starting: 'sent; the job is being started',
