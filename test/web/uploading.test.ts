@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
-import { seen, useBrowser } from '../support/browser-page.ts'
+import { answerFirst, seen, until, useBrowser } from '../support/browser-page.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
@@ -171,6 +171,19 @@ seen('an address is accepted, and a failed download says what to do', async () =
   await page.getByRole('progressbar').waitFor()
   const [second] = (await cleo.get('/v1/transcriptions')).body.items
   expect(second).toMatchObject({ diarize: true, speaker_count: 3 })
+})
+
+seen('an address is not reported as refused because the list cannot be read again', async () => {
+  const { page } = await browser.enter(service, service.account('rex'))
+  await page.goto('/jobs')
+  await page.getByText('Your transcripts will be listed here.').waitFor()
+  const endRefusal = await answerFirst(page, '**/v1/transcriptions', route => route.fulfill({ status: 500 }))
+  await page.getByLabel('Or the address of a recording').fill('https://media.example/a.mp3')
+  await page.getByRole('button', { name: 'Add' }).click()
+  // The form keeps an address that was refused. A person would send it again, and get a second job.
+  await until(page, "document.querySelector('[type=url]').value === ''")
+  expect(await page.getByRole('alert').count()).toBe(0)
+  endRefusal()
 })
 
 seen('a deletion can be undone, and becomes final when the person leaves the page', async () => {

@@ -151,7 +151,7 @@ async function addAddress(address: string): Promise<void> {
   const refused = reasonAgainstOptions()
   if (refused !== null) throw new Error(refused)
   await submitJob({ url: address }, chosenOptions(), nameInUrl(address))
-  await refreshJobs()
+  await refreshJobs().catch(() => null)
 }
 
 /**
