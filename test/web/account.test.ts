@@ -102,6 +102,8 @@ seen('a new password and "Sign out everywhere" end the sessions of other browser
   await first.page.getByLabel('New password').fill('another password')
   await first.page.getByRole('button', { name: 'Save' }).click()
   await first.page.getByRole('alert').getByText('wrong').waitFor()
+  // No later request may make the change look as if it had failed.
+  await answerFirst(first.page, '**/app/account', route => route.fulfill({ status: 500 }))
   await first.page.getByLabel('Current password').fill(password)
   await first.page.getByRole('button', { name: 'Save' }).click()
   await first.page.getByText('The password is changed.').waitFor()

@@ -6,7 +6,7 @@ import { Form } from '../parts/form.tsx'
 import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { NewPasswordField, PasswordField } from './fields.tsx'
-import { details, loadDetails, session, signOut } from './session.ts'
+import { changeDetails, details, session, signOut } from './session.ts'
 import { WithDetails } from './with-details.tsx'
 
 const text = words.account
@@ -46,7 +46,7 @@ function PasswordForm() {
     await ask('PUT', '/app/password', { body, waitsForSignIn: false })
     current.value = ''
     next.value = ''
-    await loadDetails()
+    changeDetails({ has_password: true })
     tell(text.passwordChanged)
   }
   return (

@@ -93,6 +93,11 @@ export async function loadDetails(): Promise<void> {
   details.value = await ask<AccountDetails>('GET', '/app/account', { waitsForSignIn: false })
 }
 
+/** Records facts about the account that the server has just accepted. */
+export function changeDetails(changes: Partial<AccountDetails>): void {
+  if (details.value) details.value = { ...details.value, ...changes }
+}
+
 async function enter(now: Session): Promise<void> {
   session.value = now
   await loadDetails().catch(() => null)

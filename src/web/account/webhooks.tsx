@@ -10,7 +10,7 @@ import { Shown, useLoaded } from '../parts/load.tsx'
 import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { type Delivery, DeliveryTable, outcomeText } from './deliveries.tsx'
-import { details, loadDetails } from './session.ts'
+import { changeDetails, details } from './session.ts'
 import { WithDetails } from './with-details.tsx'
 
 const text = words.webhooks
@@ -62,8 +62,9 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
   const isFault = useSignal(false)
   const isSaved = url.value.trim() !== '' && url.value.trim() === details.value?.webhook_url
   const save = async () => {
-    await ask('PUT', '/app/webhook', { body: { url: url.value.trim() || null } })
-    await loadDetails()
+    const address = url.value.trim() || null
+    await ask('PUT', '/app/webhook', { body: { url: address } })
+    changeDetails({ webhook_url: address })
     // The outcome belongs to a test of the address before.
     outcome.value = ''
     tell(words.saved)
