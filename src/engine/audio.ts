@@ -46,8 +46,8 @@ export async function* cutSection(
 }
 
 /**
- * Rounds the length of a recording down to a whole millisecond. The media program rounds the charged length in the same
- * way. The length and the result are in samples.
+ * Rounds the length of a recording down to a whole millisecond. The media program rounds the length that is charged in
+ * the same way, so both lengths are equal. The length and the result are in samples.
  */
 export function wholeMilliseconds(samples: number): number {
   return samples - (samples % (sampleRate / 1000))

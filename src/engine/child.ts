@@ -17,8 +17,8 @@ import type { Order } from './protocol.ts'
 import { send } from './reports.ts'
 
 export async function engine(): Promise<void> {
-  // A larger number is a lower priority. Only root may raise a priority, so a process with a lower priority than
-  // `engineNice` keeps its own.
+  // Of two nice values, the larger one is the lower priority. Only root may raise a priority, so a process that already
+  // has a lower priority than `engineNice` keeps this priority.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
   process.on('uncaughtException', endByFault)
@@ -57,7 +57,8 @@ export async function engine(): Promise<void> {
  *
  * `reportError` prints an error only if `uncaughtException` has no handlers, so the handlers are removed first. If this
  * function is called as a handler of `uncaughtException`, `reportError` also ends the process, with exit code 7.
- * Otherwise `process.exit` must end the process, because the main module still waits for a promise.
+ * Otherwise `reportError` only prints, and Bun would continue the process, because the main module still waits for a
+ * promise. So `process.exit` ends the process.
  */
 function endByFault(error: unknown): never {
   process.removeAllListeners('uncaughtException')

@@ -9,9 +9,9 @@ import { devicesFor } from './devices.ts'
 
 /**
  * Matches the entries of the data folder that the engine must not read: the secret key, the lock file, the folder with
- * sent mail, and each database. A database may also be a backup, or have a name such as `replaced-1.db`. A compact copy
- * (the 8-bit copy of a model) has a hash in its name, and a draft has a UUID. The pattern must not match these names if
- * the hash or the UUID begins with `db`.
+ * sent mail, and each database. A database may also be a backup, or have a name such as `replaced-1.db`. In the name of
+ * a compact copy (the 8-bit copy of a model), a hash follows a dot. In the name of a draft, a UUID follows a dot. If
+ * the hash or the UUID begins with `db`, the name must not count as that of a database.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
@@ -58,8 +58,9 @@ export function usesGpu(
  * Returns the paths that the engine may read. A Landlock rule for a folder cannot exclude a file in this folder. The
  * allowed entries of the data folder, and of each folder above it, are therefore listed one by one.
  *
- * Secrets are left out. Plain files are left out too, unless they are in `needed` or in a model folder in `needed`. The
- * kernel keeps a file with a rule until the engine ends, so the space of a deleted file would not become free.
+ * Secrets are left out. Plain files are left out too, unless they are in `needed` or in a model folder in `needed`. If
+ * they had a rule, the space of a deleted file would not become free: the kernel keeps a file with a rule until the
+ * engine ends.
  */
 export function readablePaths(dataDir: string, needed: string[] = []): string[] {
   const real = realpathSync(dataDir)

@@ -59,8 +59,8 @@ export type Engine = {
    */
   waitingJobs?(): string[]
   /**
-   * Called when the server no longer needs a result of the job. The job has ended or was erased, or starts again with a
-   * new download of its media.
+   * Called when the server no longer needs a result of the job. This is so if the job has ended, was erased, or starts
+   * again with a new download of its media.
    */
   ended?(jobId: string): void
   close(): Promise<void>

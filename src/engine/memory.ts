@@ -5,7 +5,7 @@ import { formatSize } from '../base/units.ts'
 
 /**
  * Throws an error if the weight files together are larger than the available memory. Without this error, the kernel
- * would kill the process while it loads the files.
+ * would kill the process during the loading.
  */
 export function requireMemory(files: readonly string[], available = availableMemory()): void {
   const sizes = files.map(path => ({ path, bytes: statSync(path).size }))

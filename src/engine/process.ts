@@ -1,5 +1,5 @@
-// One engine child process, which may do several jobs at the same time. The process gets orders, such as to load a
-// model. It is killed if its pending orders time out.
+// One engine child process, which may do several jobs at the same time. The process gets orders, for example to load a
+// model. The process is killed if its pending orders time out.
 
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'

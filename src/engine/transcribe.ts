@@ -1,5 +1,6 @@
-// Transcribes sound block by block, so that ten hours of sound need little more memory than ten minutes. `findBlocks`
-// yields the blocks, the speech model turns them into words, and `assemble` makes the transcript.
+// Transcribes sound block by block, so that ten hours of sound need little more memory than ten minutes. A block is a
+// batch of windows (at most 30 s of sound each), which the speech model reads together. `findBlocks` yields the blocks,
+// the speech model turns them into words, and `assemble` makes the transcript.
 
 import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 import { assemble } from './assemble.ts'
@@ -53,7 +54,8 @@ export async function transcribe(
   try {
     for await (const block of blocks) {
       await hearing.choose(block, recording)
-      // A block has as many windows as the first model can take at once. The chosen model may take fewer windows.
+      // A block has at most as many windows as the first model can take at once. The chosen model may take fewer
+      // windows.
       for (let at = 0; at < block.length; at += hearing.rows) {
         const windows = block.slice(at, at + hearing.rows)
         const heard = await hearing.hear(windows, recording, collector)
@@ -94,7 +96,8 @@ export async function transcribe(
 
 /**
  * Returns a listener that passes progress and warnings on to `listener`. Also adds the spans of the warnings to
- * `warned`, and the voice readings to the diarization if it uses them.
+ * `warned`. If the diarization uses voice readings (the voices that the speech model finds in a window), passes them to
+ * the diarization.
  */
 function collecting(warned: WarnedSpans, diarization: Diarization | null, listener: Listener): Listener {
   return {

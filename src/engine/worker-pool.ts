@@ -99,7 +99,8 @@ export class WorkerPool {
     const isDue = worker.jobs >= (this.#options.jobsMax ?? limits.engineJobsMax)
     if (isDue || !worker.alive || worker.model !== this.model) this.#replaceWorker(worker)
     else this.#queue.add(worker)
-    // The other workers are unloaded also if a worker is still loading its model, because loading may never end.
+    // A worker that is still loading its model does not delay the unloading of all workers, because loading may never
+    // end.
     const { idle } = this.#queue
     if (idle > 0 && idle === this.#workers.size - this.#loading) this.#scheduleUnload()
   }
@@ -192,7 +193,10 @@ export class WorkerPool {
     }
   }
 
-  /** Logs why a worker cannot be started, unless it is no longer needed. Reports it if there is no other worker. */
+  /**
+   * Logs why a worker cannot be started. If there is no other worker, the state of the engine also reports it. Does
+   * nothing if no worker is needed any more.
+   */
   #noteUnstarted(error: unknown): void {
     if (!this.#needsWorker()) return
     this.#status.logFault('engine process not started', reasonOf(error))

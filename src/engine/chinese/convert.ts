@@ -107,8 +107,9 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
  * fewest pieces. Of several such divisions, takes one with the fewest exceptions. An exception is a character whose
  * replacement in a phrase differs from its replacement as a single character.
  *
- * For example, the single character `发` becomes `發`, but the phrase `头发` becomes `頭髮`. So `头发现` is divided into `头` and
- * `发现`, which has no exception.
+ * For example, the single character `发` becomes `發`, but the phrase `头发` becomes `頭髮`. So the division of `头发现` into
+ * `头发` and `现` has an exception, and the division into `头` and `发现` has none. Both have two pieces, so the second
+ * division is taken.
  *
  * Returns a length for each index: that of the first piece if only the characters from this index on are divided.
  */

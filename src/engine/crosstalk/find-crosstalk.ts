@@ -11,7 +11,7 @@ export const hopSamples = (hop * sampleRate) / reducedRate
 
 /**
  * The greatest energy of crosstalk, relative to the same sound in the louder channel: 6 dB less. With a smaller
- * difference, one microphone may have recorded both channels, and both channels keep the sound.
+ * difference, one microphone may have recorded both channels, so both channels keep the sound.
  */
 const gainMax = 0.25
 /**

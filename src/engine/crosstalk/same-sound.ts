@@ -103,7 +103,8 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
 
 /**
  * Returns the energy of the quiet sound that the best filter of `taps` weights predicts from the loud sound (least
- * squares). `first` is the delay of the first weight. `added` is added to the diagonal of the matrix.
+ * squares). `first` is the delay of the first weight. `added` is added to the diagonal of the matrix `gram` (see
+ * `ridge`).
  */
 function explainedEnergy(
   quiet: Float64Array,

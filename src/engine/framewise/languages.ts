@@ -46,8 +46,8 @@ const compound: Record<string, string[]> = {
 
 /**
  * Returns a regular expression for one letter in a script of the language, or null for an unknown language. Some
- * letters, such as the Japanese ー, belong to several scripts. Others, such as the Uzbek ʻ, belong to all scripts
- * (`Common`).
+ * letters, such as the Japanese ー, belong to several scripts, so the expression looks at all scripts of a letter
+ * (`Script_Extensions`). Others, such as the Uzbek ʻ, belong to all scripts (`Common`), and match too.
  */
 export function lettersOf(language: string): RegExp | null {
   const code = omnilingual[listedCode(language)]?.slice(-4)

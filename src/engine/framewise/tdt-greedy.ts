@@ -1,7 +1,7 @@
 // Greedy decoding of a TDT model. For each frame that it reads, the decoder predicts a token and a duration. The
-// duration is the number of frames to the next frame that the decoder reads. A duration of 0 counts as 1 after a blank
-// token, or after `perFrame` tokens for the same frame. The durations differ between windows, so each window has its
-// own current frame.
+// duration is the number of frames to the next frame that the decoder reads. So that the decoder always advances, a
+// duration of 0 counts as 1 after a blank token, or after `perFrame` tokens for the same frame. The durations differ
+// between windows, so each window has its own current frame.
 
 import { bestOf, type Permitted, probabilityOf } from './scores.ts'
 import type { State, TdtDecoder } from './tdt-decoder.ts'

@@ -10,7 +10,7 @@ import { libraries } from './cuda.ts'
 
 /**
  * cuDNN is not in the CUDA provider's list of needed libraries. ONNX Runtime 1.30 opens cuDNN only for a model with an
- * operation that needs it. Without cuDNN, each job with such a model fails.
+ * operation that needs it. Without cuDNN, each job with such a model fails. So cuDNN is added to that list.
  */
 const cudnn = 'libcudnn.so.9'
 

@@ -8,7 +8,7 @@ import { limits } from '../../limits.ts'
 import { SourceError, type Transfer } from '../../net/source.ts'
 
 export type RemoteFile = {
-  /** The name of the file that error messages show. */
+  /** The name of the file, for error messages. */
   name: string
   size: number
   /** Starts the transfer of the file at byte `from`, or at byte 0 if the source cannot resume. */
