@@ -36,8 +36,8 @@ export type WorkerOptions = {
    */
   stallMs?: number
   /**
-   * The interval, in milliseconds, at which a worker checks a child process with work. A child process that a signal
-   * such as SIGSTOP has stopped is killed.
+   * The interval, in milliseconds, at which a worker checks a child process with work. If a signal such as SIGSTOP has
+   * stopped the child process, the worker kills it.
    */
   lookMs?: number
   /** The only NVIDIA GPU that the child process may use (see `nvidiaGpus`). Null if it may use all. */
@@ -108,7 +108,7 @@ export class Worker {
   /**
    * Runs one job, and returns its transcript. Rejects with a JobFailure if the job cannot be done, and with
    * WorkerExited if the child process exits. An abort kills the child process, and `run` rejects with the reason of the
-   * signal. All jobs that run at the same time must have the same signal.
+   * signal. All jobs that run at the same time must have the same signal, because an abort ends them all.
    */
   async run(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     const { signal } = options

@@ -9,10 +9,7 @@ import { type DecodeResult, sampleRate, samplesMax } from './wire.ts'
 export type DecodeOptions = SpawnOptions & {
   /** The number of the channel to decode, counted from 1. If it is missing, the mix of all channels is decoded. */
   channel?: number | undefined
-  /**
-   * The duration that the inspection measured. If it is missing, the length of the decoded sound is not checked against
-   * it.
-   */
+  /** The duration that the inspection measured. If it is missing, the length of the decoded sound is not checked. */
   measuredMs?: number | undefined
 }
 
@@ -46,7 +43,7 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
 }
 
 /**
- * Returns how much longer the decoded sound is than was measured, in milliseconds. The result is negative for shorter
+ * Returns by how many milliseconds the decoded sound is longer than `measuredMs`. The result is negative for shorter
  * sound, and 0 within the tolerance.
  */
 function differenceMs(samples: number, measuredMs = msOf(samples)): number {

@@ -65,7 +65,10 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z0-9_]{1,32}$/.test(value)
 }
 
-/** Returns true for a whole number. Wrong timestamps can give a duration above the largest safe integer. */
+/**
+ * Returns true for a whole number from 0 on. The number may be above the largest safe integer, because wrong timestamps
+ * can give such a duration.
+ */
 function isDuration(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0
 }

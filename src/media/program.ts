@@ -1,5 +1,6 @@
-// Finds the media program (native/media), the only part of steno that contains FFmpeg. By the LGPL licence of FFmpeg,
-// users must be able to replace it: the setting STENO_MEDIA is the path of another build.
+// Finds the media program (native/media), the only part of steno that contains FFmpeg. The LGPL licence of FFmpeg says
+// that users must be able to replace FFmpeg. So the setting STENO_MEDIA can be the path of another build of the media
+// program.
 
 import { findCarried } from '../base/carried.ts'
 

@@ -51,11 +51,9 @@ export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>
 class Channel {
   /** The sound of the last five hops (64 ms each), at the reduced sample rate. */
   readonly reduced = new Float64Array(hopsRead * hop)
-  /**
-   * The energy of the last five hops (64 ms each), and of the middle three hops, which are compared with another
-   * channel.
-   */
+  /** The energy of the last five hops (64 ms each). */
   energy = 0
+  /** The energy of the middle three of these hops, which are compared with another channel. */
   compared = 0
   readonly shares: number[] = []
   private readonly parts: AsyncIterator<Float32Array>

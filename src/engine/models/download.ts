@@ -21,7 +21,8 @@ export async function download(model: string, settings: ModelSettings, source: S
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)
     if (id === model) await done
-    // If the download of a voice model fails, the error is only logged: only jobs with diarization use the model.
+    // If the download of a voice model fails, the error is only logged, because all jobs without diarization still
+    // work.
     else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }
 }

@@ -31,8 +31,8 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 }
 
 /**
- * Returns the paths of the model's graphs, in the order of `graphNames`. Prefers the faster weights: 8-bit weights on a
- * CPU, and fp32 weights on a GPU. Returns null if no variant has all graphs.
+ * Returns the paths of the model's ONNX files, in the order of `graphNames`. Prefers the faster weights: 8-bit weights
+ * on a CPU, and fp32 weights on a GPU. Returns null if no variant has all ONNX files.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants
@@ -40,7 +40,9 @@ export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): s
   return preferred.map(pathsOf).find(paths => paths.every(existsSync)) ?? null
 }
 
-/** Returns the paths of the model's graphs and of the extra files with weights of these graphs. */
+/**
+ * Returns the paths of the model's ONNX files, and of the separate files in which an ONNX file may keep its weights.
+ */
 export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boolean): string[] {
   const graphs = findGraphs(folder, kind, gpu) ?? []
   const external = readdirSync(folder).filter(name => /\.(data|weights)$/.test(name))
@@ -52,7 +54,7 @@ export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boole
   ]
 }
 
-/** Returns an error message about the first missing file or about missing graphs, or null if no file is missing. */
+/** Returns an error message about the first missing file, or null if no file is missing. */
 export function missingFramewiseFile(folder: string, kind: FramewiseKind): string | null {
   const needed = kind === 'tdt' ? [tokensFile.tdt, tdtFeaturesFile] : [tokensFile.ctc]
   const missing = needed.find(name => !existsSync(join(folder, name)))

@@ -25,8 +25,8 @@ export type ModelDownload = {
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
   /**
-   * Called with the paths of the files that differ from the installed files. The reason is that files changed on the
-   * hub, or that the device now needs other files.
+   * Called with the paths of the files that differ from the installed files. They differ because files changed on the
+   * hub, or because the device now needs other files.
    */
   onChange?: (paths: readonly string[]) => void
 }

@@ -16,7 +16,7 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 
 /**
  * Returns the folder that contains the folder of the model `id`. Without a data folder, commands download models to the
- * user's cache folder, so this can be a folder there. Otherwise it is the result of `modelsDir`.
+ * user's cache folder, so the result can be a folder there. Otherwise the result is that of `modelsDir`.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]
@@ -52,7 +52,10 @@ function nameOf(folder: string): string {
   return Object.keys(models).find(id => isBuiltIn({ name: id, folder })) ?? basename(folder)
 }
 
-/** Returns true if the program contains the model. A folder of the operator may have the name of a built-in model. */
+/**
+ * Returns true if the program contains the model. Compares the folder too, because a folder of the operator may have
+ * the name of a built-in model.
+ */
 export function isBuiltIn({ name, folder }: InstalledModel): boolean {
   const builtIn = findBuiltIn(name)
   return builtIn !== null && findCarried(builtIn.builtIn) === folder

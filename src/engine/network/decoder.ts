@@ -94,9 +94,9 @@ function positions(layers: Layers): { places: string; mask: string } {
 }
 
 /**
- * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. The logarithm is the score of
- * any token minus its LogSoftmax, so token 0 is used. In ONNX Runtime, LogSoftmax is several times faster than
- * ReduceLogSumExp.
+ * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. The logarithm is the score of a
+ * token minus its LogSoftmax. This difference is the same for each token, so token 0 is used. In ONNX Runtime,
+ * LogSoftmax is several times faster than ReduceLogSumExp.
  */
 function logTotal(layers: Layers, scores: string): string {
   const { graph } = layers

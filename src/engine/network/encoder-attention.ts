@@ -22,8 +22,8 @@ export type Extra = { query: string; key: string; isNeeded: string }
  * of a frame that represents n frames of a long silence. The frame then gets n times the weight.
  *
  * The first channel of a query is 1. The first channel of a key is `mass` times the square root of the head size. The
- * attention divides all scores by this root. An attention mask would have the same effect, but is slower in ONNX
- * Runtime.
+ * attention later divides all scores by this root, so `mass` itself is added to the score. An attention mask would have
+ * the same effect, but is slower in ONNX Runtime.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

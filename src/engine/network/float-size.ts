@@ -3,10 +3,7 @@
 /** The number format of the weights, the caches and most computations. */
 export type FloatType = 'float16' | 'float32'
 
-/**
- * The dimensions of the network. Two indices identify an alignment head: the index of a decoder layer, and the index of
- * an attention head in this layer.
- */
+/** The dimensions of the network. */
 export type FloatSize = {
   width: number
   heads: number
@@ -16,5 +13,9 @@ export type FloatSize = {
   positions: number
   encoderLayers: number
   decoderLayers: number
+  /**
+   * The attention heads that follow the speech: word times come from them. Each head has two numbers: the index of its
+   * decoder layer, and its index in this layer.
+   */
   alignmentHeads: readonly (readonly [number, number])[]
 }

@@ -80,8 +80,8 @@ export class Layers {
 
   /**
    * Quantises a matrix of activations (rows × inputs) to 8 bits, with one scale for each row. `parts` are groups of
-   * columns of the matrix. The activation function GELU is never below -0.17. So with `gelu`, negative numbers get only
-   * 32 of the 256 byte values, and positive numbers are more precise.
+   * columns of the matrix. If `from` is `gelu`, the values are results of the activation function GELU, which is never
+   * below -0.17. Negative numbers then get only 32 of the 256 byte values, so positive numbers are more precise.
    */
   quantised(parts: readonly string[], from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
@@ -107,9 +107,9 @@ export class Layers {
   }
 
   /**
-   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. Each result
-   * then fits into the cache of a CPU, so the next operation reads it faster. ONNX Runtime divides the matrix only
-   * once, when the model is opened.
+   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. The product
+   * with one of these matrices fits into the cache of a CPU, so the next operation reads this product faster. ONNX
+   * Runtime divides the matrix only once, when the model is opened.
    */
   divided(name: string, count: number): Linear[] {
     const { weight, scale, bias } = this.linear(name)

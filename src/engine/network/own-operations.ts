@@ -1,11 +1,12 @@
 // Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
-// weights). Steno's operations use integers of up to 16 bits. ONNX Runtime uses 32-bit floats for the attention of the
-// encoder, and 8 bits for most other products.
+// weights). Steno's operations use integers of up to 16 bits. They are faster than the attention of the encoder in ONNX
+// Runtime, which uses 32-bit floats. They are more exact than the other products in ONNX Runtime, most of which use 8
+// bits.
 
 import type { Layers } from './layers.ts'
 
 /**
- * The settings of steno's own operations in the encoder. They compute its attention, whatever the settings are.
+ * The settings of steno's own operations in the encoder. With any settings, these operations compute the attention.
  */
 export type Own = {
   /** The number of threads for a matrix product of the encoder. Null if ONNX Runtime computes these products. */

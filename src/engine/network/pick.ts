@@ -60,7 +60,8 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
   const highest = graph.add('Max', [textOrStop, times.score])
 
   // All probabilities are relative to the most probable token, so no sum overflows. For text tokens, score + penalty -
-  // highest is computed as score - (highest - penalty).
+  // highest is computed as score - (highest - penalty). The penalty is then subtracted once for each row, and need not
+  // be added to each score.
   const textSum = sumOf(layers, allText.scores, graph.add('Sub', [highest, 'text penalty']))
   const timesSum = sumOf(layers, allTimes.scores, highest)
   const textOrStopSum = graph.add('Add', [textSum, graph.add('Exp', [graph.add('Sub', [stop, highest])])])

@@ -8,7 +8,7 @@
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0
   const shared = columnCount < likeness.length
-  // With n rows, the n best columns of each row are enough. The other rows take at most n - 1 of these columns.
+  // With n rows, the n best columns of each row are enough, because the other rows take at most n - 1 of these columns.
   const candidates = likeness.map(row =>
     row
       .map((value, column) => ({ value, column }))

@@ -16,8 +16,9 @@ const olderFeedback = (damping - 1) / (1 + damping)
 
 /** A Butterworth filter of the second order for one recording, which may arrive in parts of any length. */
 export class HighPass {
-  /** The last two samples and the last two filtered values, each pair with the newer value first. */
+  /** The last two samples, the newer one first. */
   private inputs: [number, number] = [0, 0]
+  /** The last two filtered values, the newer one first. */
   private outputs: [number, number] = [0, 0]
 
   /** Returns the next part of the recording, filtered. */

@@ -77,7 +77,7 @@ export class Linkage {
     const otherShare = other.weight / merged.weight
     for (let row = 0; row < this.slots.length; row++) {
       if (!this.slots[row] || row === first) continue
-      // The matrix of distances is symmetric. Reading along its rows is faster than reading along its columns.
+      // The matrix of distances is symmetric, so rows are read here instead of columns. Reading along a row is faster.
       const mean = share * this.distance(first, row) + otherShare * this.distance(second, row)
       this.setDistance(first, row, mean)
       if (this.distance(first, row) >= this.bounds[row]!) continue

@@ -6,7 +6,7 @@ import { dot } from './unit.ts'
 
 /**
  * Two voices are merged if their distance is below a limit. This value, divided by the seconds of speech of the voice
- * with less speech, is added to the limit. With little speech, the distance is less exact.
+ * with less speech, is added to the limit. The reason is that the distance is less exact with little speech.
  */
 const briefness = 0.4
 

@@ -1,4 +1,4 @@
-// Opens a model, and uses its first input and its first output.
+// Opens an ONNX model for diarization. Of the model, only the first input and the first output are used.
 
 import { existsSync } from 'node:fs'
 import type { Runtime } from '../onnx/runtime.ts'

@@ -3,11 +3,9 @@
 
 /** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {
-  /**
-   * `mean` is subtracted from an embedding before the multiplication by `projection`. `projectedMean` is subtracted
-   * from the product.
-   */
+  /** The vector that is subtracted from an embedding before the multiplication by `projection`. */
   mean: Float64Array
+  /** The vector that is subtracted from the product of an embedding and `projection`. */
   projectedMean: Float64Array
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array

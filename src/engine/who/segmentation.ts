@@ -2,8 +2,8 @@
 // is valid only in its view.
 //
 // On a CPU, the built-in model is divided into two files. `front` processes the sound once for all views. `body`
-// processes the output of `front` for each view. It has convolutions with 8-bit weights, which ONNX Runtime supports
-// only on CPUs. On other devices, one file contains the whole model.
+// processes the output of `front` for each view. `body` has convolutions with 8-bit weights, which ONNX Runtime
+// supports only on CPUs. On other devices, one file contains the whole model.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -24,7 +24,7 @@ export const noTurns: Timeline = { turns: [], exclusive: [] }
 const speakerSamplesMin = sampleRate
 /**
  * The number of votes that a piece (a span of one voice) adds for its speaker in each frame. It is higher than the
- * number of all other votes.
+ * number of all other votes, so the speaker of the piece gets the most votes.
  */
 const sureVotes = 100
 

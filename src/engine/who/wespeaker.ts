@@ -11,7 +11,10 @@ import { openModel } from './model.ts'
 
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
-/** The number of feature frames is rounded down to a multiple of this. A GPU needs extra time for each new length. */
+/**
+ * The number of feature frames is rounded down to a multiple of this, because a GPU needs extra time for each new
+ * length.
+ */
 const framesStep = 25
 
 export function openWespeaker(runtime: Runtime, folder: string, device: Device): Embedder {
