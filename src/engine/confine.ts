@@ -58,9 +58,9 @@ export function usesGpu(
  * Returns the paths that the engine may read. A Landlock rule for a folder cannot exclude a file in this folder. The
  * allowed entries of the data folder, and of each folder above it, are therefore listed one by one.
  *
- * Secrets are left out. Plain files are left out too, unless they are in `needed` or in a model folder in `needed`. If
- * they had a rule, the space of a deleted file would not become free: the kernel keeps a file with a rule until the
- * engine ends.
+ * Secrets are left out. Plain files are left out too, unless they are in `needed` or in a model folder in `needed`. The
+ * kernel keeps a file with a rule until the engine ends. So the space of a plain file with a rule would not become free
+ * when the file is deleted.
  */
 export function readablePaths(dataDir: string, needed: string[] = []): string[] {
   const real = realpathSync(dataDir)
@@ -74,7 +74,7 @@ export function readablePaths(dataDir: string, needed: string[] = []): string[] 
 
 /**
  * Returns the files in a model folder and in its folder `onnx`. A file may be a symbolic link to a file in another
- * folder.
+ * folder, so the caller must resolve the paths.
  */
 function filesIn(folder: string): string[] {
   return [folder, join(folder, 'onnx')].flatMap(entriesOf).filter(isPlainFile)

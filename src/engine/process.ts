@@ -78,7 +78,7 @@ export class EngineProcess {
     } catch {
       // The child process has closed its channel, but Bun has not called `onExit` yet. SIGKILL makes sure that the
       // process exits, and `onExit` then rejects `promise`. An earlier rejection would send the retry of the job to the
-      // same process.
+      // same process, because this process would still count as alive.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {

@@ -2,8 +2,8 @@
 
 export type Inspection = {
   /**
-   * FFmpeg's name of the container format. If FFmpeg has several names, such as `mov,mp4,m4a,3gp,3g2,mj2`, it is the
-   * first one.
+   * FFmpeg's name of the container format. If FFmpeg has several names, such as `mov,mp4,m4a,3gp,3g2,mj2`, the value is
+   * the first name.
    */
   container: string
   codec: string

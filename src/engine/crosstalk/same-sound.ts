@@ -19,8 +19,8 @@ const taps = 16
 /** The number of weights of the filter for delays shorter than the result of `delayBetween`. */
 const tapsBefore = 6
 /**
- * The share of the loud sound's energy that is added to the diagonal of the matrix `gram`, so that the equations of the
- * filter always have a solution.
+ * The share of the loud sound's energy that is added to the diagonal of the matrix `gram`. With this addition, the
+ * equations of the filter always have a solution.
  */
 const ridge = 1e-4
 

@@ -17,8 +17,8 @@ export type Prediction = { scores: Float32Array; state: State }
 
 export type TdtDecoder = {
   /**
-   * The number of scores that the decoder returns for one frame: one for each token, and one for each possible
-   * duration. -1 if the model file does not give this number.
+   * The number of scores that the decoder returns for one frame. There is one score for each token, and one for each
+   * possible duration. The number is -1 if the model file does not give it.
    */
   scores: number
   emptyState(): State

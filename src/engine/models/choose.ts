@@ -13,8 +13,8 @@ import { findInstalled } from './store.ts'
 
 /**
  * Unpacks the files that the program contains, and chooses the models for the engine. If the configured model is
- * published but not usable, downloads it first. For a CPU, usually replaces the first speech model by its compact copy
- * (8-bit weights).
+ * published but not usable, downloads it first. For a CPU, replaces the first speech model by its compact copy (8-bit
+ * weights), if it needs one and the copy can be made.
  */
 export async function prepareModel(
   settings: ModelSettings,

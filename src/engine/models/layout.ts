@@ -35,8 +35,8 @@ export function isCompact(folder: string): boolean {
 }
 
 /**
- * The suffixes in the file names of float weights, best first: `''` for 32 bits, and `_fp16` for 16 bits. A CPU
- * computes 16-bit floats slowly.
+ * The suffixes in the file names of float weights, best first: `''` for 32 bits, and `_fp16` for 16 bits. 32 bits are
+ * better, because a CPU computes 16-bit floats slowly.
  */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 

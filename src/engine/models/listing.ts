@@ -25,7 +25,9 @@ export type ModelListing = {
   form: 'compact' | 'float' | null
 }
 
-/** Lists all known models, except the models for tests. `dirOf` returns the folder that contains the model. */
+/**
+ * Lists all known models, except the models for tests. `dirOf` returns the folder that contains the model's folder.
+ */
 export function listModels(dirOf: (id: string) => string): ModelListing[] {
   return Object.entries<BuiltInModel | PublishedModel>(models)
     .filter(([, { forTests }]) => !forTests)

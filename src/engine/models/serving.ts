@@ -25,7 +25,10 @@ export type ChosenModel = InstalledModel & {
    */
   detector: InstalledModel | null
   voices: VoiceChoice
-  /** A message for the operator when the built-in model is used because the default model is not installed. */
+  /**
+   * A message for the operator if the built-in model is used because the default model is not installed. Otherwise
+   * null.
+   */
   notice: string | null
 }
 
@@ -44,7 +47,7 @@ export function hasGpu(device: Config['device']): boolean {
 export function gpusFor(settings: ModelSettings): string[] {
   const { device, model } = settings
   if (device === 'cpu' || device === 'webgpu' || !hasCuda()) return []
-  // The first speech model decides whether the engine uses CUDA.
+  // The first speech model, whose name is `wanted`, decides whether the engine uses CUDA.
   const wanted = model === automaticFast ? fastSpeech : (model ?? defaultModel(device))
   const installed = findInstalled(wanted, settings)
   // Without STENO_MODEL, the built-in model replaces a missing default model, and runs on the CPU. With STENO_MODEL, a
@@ -98,8 +101,8 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
 }
 
 /**
- * Returns the best installed and undamaged model for languages that Whisper does not support. The list is empty if
- * there is no such model.
+ * Returns a list with the best installed and undamaged model for languages that Whisper does not support. The list is
+ * empty if there is no such model.
  */
 function findOmnilingual(settings: ModelSettings): InstalledModel[] {
   const installed = omnilingualSpeech.map(id => findInstalled(id, settings))

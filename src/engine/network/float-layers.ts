@@ -36,8 +36,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an operation that computes two results: the sum of `state`, `value` and the bias of the layer `projected`, and
-   * the layer normalisation `norm` of this sum. Returns the names of both results.
+   * Adds an operation that computes two results. The first is the sum of `state`, `value` and the bias of the layer
+   * `projected`. The second is the layer normalisation `norm` of this sum. Returns the names of both results.
    */
   addAndNorm(
     state: string,

@@ -8,8 +8,8 @@ const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
 /**
- * The factor from steno's samples, which are floats from -1 to 1, to 16-bit integers. The models were trained with
- * samples in the integer range.
+ * The factor from steno's samples, which are floats from -1 to 1, to the range of 16-bit integers. The models were
+ * trained with samples in this range.
  */
 const sampleScale = 32_768
 

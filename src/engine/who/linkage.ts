@@ -22,9 +22,9 @@ export class Linkage {
   private readonly nearest: Int32Array
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge, only the bound of the
-   * new cluster is computed again. The other bounds change only by rounding errors, because a merged cluster is never
-   * nearer to a third cluster than the nearer of its two parts. `closest` computes the lowest bound again if it is not
-   * the real distance.
+   * new cluster is computed again. The other bounds stay valid, except for rounding errors. The reason is that a merged
+   * cluster is never nearer to a third cluster than the nearer of its two parts. `closest` computes the lowest bound
+   * again if it is not the real distance.
    */
   private readonly bounds: Float32Array
 

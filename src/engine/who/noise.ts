@@ -3,7 +3,8 @@
 /** The share of the frames (0 to 1) in which the noise is measured. These are the quietest frames. */
 const quietShare = 0.08
 /**
- * The measured noise is multiplied by this factor before it is subtracted: many frames have more noise than the mean.
+ * The measured noise is multiplied by this factor before it is subtracted, because many frames have more noise than the
+ * mean.
  */
 const oversubtraction = 2
 /** The spectral floor: at least this share of the original power remains in each band. */

@@ -11,8 +11,8 @@ const printSamplesMax = 30 * sampleRate
 const spanSamplesMin = 1 * sampleRate
 
 /**
- * Returns the longest spans, in order of time. Spans shorter than `spanSamplesMin` are left out. All together have at
- * most `printSamplesMax` samples, so one span may be shortened.
+ * Returns the longest spans, in order of time. Spans shorter than `spanSamplesMin` are left out. All spans together
+ * have at most `printSamplesMax` samples, so one span may be shortened.
  */
 export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
   let left = printSamplesMax

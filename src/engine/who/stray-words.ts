@@ -7,8 +7,8 @@ import { utterancePause } from '../audio.ts'
 export type TimedWord = { text: string; from: number; to: number }
 
 /**
- * Adjacent words of another speaker are assigned to the main speaker of the sentence if they are few: at most `words`,
- * and at most the share `share` (0 to 1) of the sentence.
+ * A few adjacent words of another speaker are assigned to the main speaker of the sentence. Few means at most `words`
+ * words, and at most the share `share` (0 to 1) of the sentence.
  */
 const strayRun = { words: 2, share: 1 / 3 }
 

@@ -1,5 +1,5 @@
-// Stores the voice counts of the speech model: two probabilities for each frame, that at least one voice speaks and
-// that at least two voices speak.
+// Stores the voice counts of the speech model. For each frame, they are two probabilities: that at least one voice
+// speaks, and that at least two voices speak.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { frameCentre, frameStep, startOf } from './views.ts'
@@ -21,7 +21,8 @@ const outside = 0
 export class VoiceCounts {
   /**
    * Two bytes for each frame: the probability of one voice or more, and of two voices or more. Each byte is `outside`,
-   * or the probability times 255, but at least 1. The array can be shorter or longer than the recording.
+   * or the probability times 255, but at least 1. The array grows with each window that is added, so it can be shorter
+   * or longer than the recording.
    */
   private bytes = new Uint8Array(0)
 
