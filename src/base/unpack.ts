@@ -85,9 +85,15 @@ function writeInto(folder: string, files: Files): void {
   for (const [name, { inside }] of Object.entries(files)) {
     const path = join(folder, name)
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    const bytes = readFileSync(inside)
-    writeFileSync(path, inside.endsWith('.zst') ? Bun.zstdDecompressSync(bytes) : bytes, { mode: 0o700 })
+    const stored = readFileSync(inside)
+    const bytes = inside.endsWith('.zst') ? Bun.zstdDecompressSync(stored) : stored
+    writeFileSync(path, bytes, { mode: isElf(bytes) ? 0o700 : 0o600 })
   }
+}
+
+/** Returns true for the bytes of a program or of a shared library. */
+function isElf(bytes: Buffer): boolean {
+  return bytes.subarray(0, 4).equals(Buffer.from('\x7fELF'))
 }
 
 function isThere(path: string, { bytes }: EmbeddedFile): boolean {

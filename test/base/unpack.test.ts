@@ -9,7 +9,7 @@ import {
   truncateSync,
   utimesSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { draftPath } from '../../src/base/draft-names.ts'
 import { isUnpacked, unpack } from '../../src/base/unpack.ts'
 import { limits } from '../../src/limits.ts'
@@ -29,11 +29,23 @@ test('a file appears under its path, and is not written a second time', () => {
   const written = [1, 2].map(() => {
     const path = join(unpack(home, carried), 'deep/library.so')
     expect(readFileSync(path).length).toBe(8_000_000)
-    // Only the owner can read, replace or run a carried file.
-    for (const made of [path, dirname(path), home]) expect(statSync(made).mode & 0o777).toBe(0o700)
     return statSync(path).ino
   })
   expect(written[0]).toBe(written[1])
+})
+
+test('only the owner has rights to the files, and only programs and libraries can be run', async () => {
+  const program = join(scratch, 'program')
+  await Bun.write(program, '\x7fELF and the rest')
+  const home = join(scratch, 'rights')
+  const folder = unpack(home, {
+    hash: 'dddd',
+    files: { 'deep/program': { inside: program, bytes: 17 }, 'model.onnx': file },
+  })
+  const rights = (path: string) => statSync(path).mode & 0o777
+  for (const made of [home, folder, join(folder, 'deep')]) expect(rights(made)).toBe(0o700)
+  expect(rights(join(folder, 'deep/program'))).toBe(0o700)
+  expect(rights(join(folder, 'model.onnx'))).toBe(0o600)
 })
 
 test('a compressed file is decompressed', async () => {
