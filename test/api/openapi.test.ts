@@ -190,6 +190,9 @@ sourceOnly('the document has every endpoint with its parameters, bounds and erro
   expect(submit.responses['429'].headers['Retry-After']).toBeDefined()
   expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()
   expect(submit.responses['401'].headers['WWW-Authenticate']).toBeDefined()
+  // INSUFFICIENT_SCOPE names the missing scope in this header. POST /v1/accounts needs no key, so its 403 lacks it.
+  expect(submit.responses['403'].headers['WWW-Authenticate']).toBeDefined()
+  expect(paths['/v1/accounts'].post.responses['403'].headers['WWW-Authenticate']).toBeUndefined()
   expect(submit.responses['409'].headers['Retry-After']).toBeDefined()
   // IDEMPOTENCY_KEY_LOCKED (409) and TUS_VERSION_NOT_SUPPORTED (412) have these headers. The 409 and 412 of an edit are
   // other errors.

@@ -50,6 +50,7 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
  */
 export const errorHeaders: Record<number | string, string[]> = {
   401: ['WWW-Authenticate'],
+  INSUFFICIENT_SCOPE: ['WWW-Authenticate'],
   405: ['Allow'],
   IDEMPOTENCY_KEY_LOCKED: ['Retry-After'],
   TUS_VERSION_NOT_SUPPORTED: ['Tus-Version'],
