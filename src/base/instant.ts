@@ -5,6 +5,9 @@ const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9}
 /**
  * Converts an ISO 8601 date with hyphens to milliseconds since 1970. The time is optional, and midnight by default. The
  * default time zone is UTC. Returns null for any other text.
+ *
+ * Rounds up to whole milliseconds. Stored times are whole milliseconds, so that the same stored times are before the
+ * result as are before the exact time.
  */
 export function parseInstant(text: string): number | null {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
@@ -14,5 +17,6 @@ export function parseInstant(text: string): number | null {
   const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${fraction.slice(0, 4)}${offset}`)
   const rolledOver =
     new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() !== Number(day)
-  return Number.isNaN(ms) || rolledOver ? null : ms
+  const isBetween = /[1-9]/.test(fraction.slice(4))
+  return Number.isNaN(ms) || rolledOver ? null : ms + (isBetween ? 1 : 0)
 }

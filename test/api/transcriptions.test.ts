@@ -56,6 +56,10 @@ steered('the list can be filtered by status and time', async () => {
   expect(await ids(`from=${created_at}`)).toEqual([second])
   expect(await ids(`to=${created_at}`)).toEqual([first])
   expect(await ids(`from=${created_at.replace('Z', '')}`)).toEqual([second])
+  // A time may be more precise than a millisecond.
+  const justAfter = created_at.replace('Z', '4Z')
+  expect(await ids(`from=${justAfter}`)).toEqual([])
+  expect(await ids(`to=${justAfter}`)).toEqual([second, first])
   expect(await ids('from=2000-01-01&to=2100-01-01')).toEqual([second, first])
   expect(await ids('status=completed&status=failed&colour=red')).toContain(second)
 })
