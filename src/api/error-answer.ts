@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts'
 import { openToAnyOrigin } from './cors.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
 import { freeKey } from './gate/idempotency.ts'
-import { quotaHeaders } from './gate/quota-answer.ts'
+import { endpointHeaders, quotaHeaders } from './gate/quota-answer.ts'
 import { Replay } from './gate/request-body.ts'
 import type { RequestState } from './gate/request-state.ts'
 import { isOAuthPath, oauthAnswer } from './oauth/answers.ts'
@@ -55,6 +55,7 @@ export async function answerError(
   })
   if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
     if (!requestState.isCounted) service.rateLimiter.take('ip', requestState.network)
+    for (const name of endpointHeaders) delete set.headers[name]
     Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
   }
   if (answer.code === 'NOT_FOUND') {

@@ -146,8 +146,12 @@ test('GET /v1 and POST /v1/accounts need no key and send no RateLimit header', a
 test('a request that the handler refuses with 404 or 405 counts once', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=3' } })
   const ana = service.account('ana')
-  const statuses = [await ana.get('/mcp'), await ana.get('/assets/none.js'), await ana.get('/mcp')]
-  expect(statuses.map(({ status }) => status)).toEqual([405, 404, 405])
+  const answers = [await ana.get('/mcp'), await ana.get('/assets/none.js'), await ana.get('/mcp')]
+  expect(answers.map(({ status }) => status)).toEqual([405, 404, 405])
+  for (const { headers } of answers) {
+    const quotas = [...headers].filter(([name]) => name.includes('ratelimit'))
+    expect(quotas).toEqual([['ratelimit-policy', '"ip";q=3;w=60']])
+  }
   expect((await ana.get('/v1/balance')).status).toBe(429)
 })
 

@@ -6,6 +6,14 @@ import type { Quota, RateLimiter } from './rate-limit.ts'
 
 const windowSeconds = limits.rateWindowMs / 1000
 
+/** The response headers about the quota of a route. Answers with 404 or 405 for the path do not have them. */
+export const endpointHeaders = [
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const
+
 /**
  * Returns the response headers about the quotas, or no headers if rate limits are off. `rate` is null for a route
  * without a quota of its own. `counted` adds the remaining requests. Only a request with a credential gets the header
