@@ -6,6 +6,7 @@ import { requestErrors } from '../errors.ts'
 import { languages } from '../languages.ts'
 import { limits } from '../limits.ts'
 import { contentTypes } from '../media/formats.ts'
+import { metadataUrl } from './gate/challenge.ts'
 import { signatureRule } from './openapi/webhooks.ts'
 import { routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
@@ -14,6 +15,7 @@ import { apiVersion, policy } from './version.ts'
 const authentication = {
   type: 'api_key',
   headers: ['Authorization', 'X-Api-Key'],
+  bearer_prefix: 'optional',
   format: `${keyStart}…`,
   webhook_signature: signatureRule,
 }
@@ -52,7 +54,7 @@ export function introductionOf({ config, rateLimiter, engine }: Service, app: An
         requests_per_minute: rate ? rateLimiter.limitOf(rate) : null,
       }
     }),
-    authentication,
+    authentication: { ...authentication, oauth_resource_metadata: metadataUrl(baseUrl) },
     sign_up: config.signUp,
     rate_limits: {
       window_seconds: limits.rateWindowMs / 1000,

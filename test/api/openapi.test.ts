@@ -25,7 +25,11 @@ steered('GET /v1 describes the service without a key, to a page of any origin', 
   expect(headers.get('access-control-allow-origin')).toBe('*')
   expect(body).toMatchObject({
     name: 'steno',
-    authentication: { headers: ['Authorization', 'X-Api-Key'] },
+    authentication: {
+      headers: ['Authorization', 'X-Api-Key'],
+      bearer_prefix: 'optional',
+      oauth_resource_metadata: `${service.url}/.well-known/oauth-protected-resource`,
+    },
     rate_limits: { window_seconds: 60, per_address: 300 },
     engine: { model: 'steered' },
   })

@@ -7,9 +7,10 @@ import type { Service } from '../service.ts'
  * to get a token.
  */
 export function challenge(service: Service, request: Request, error = ''): Record<string, string> {
-  return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }
+  return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service.baseUrl(request))}"` }
 }
 
-export function metadataUrl({ baseUrl }: Service, request: Request): string {
-  return `${baseUrl(request)}/.well-known/oauth-protected-resource`
+/** Returns the address of the OAuth metadata document. */
+export function metadataUrl(baseUrl: string): string {
+  return `${baseUrl}/.well-known/oauth-protected-resource`
 }

@@ -71,7 +71,7 @@ export function authenticateAssistant(service: Service, request: Request, at?: n
   const text = readKey(request.headers)
   const error = text === '' ? '' : 'error="invalid_token", '
   const challenge = {
-    'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}/mcp", scope="${scopes.join(' ')}"`,
+    'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service.baseUrl(request))}/mcp", scope="${scopes.join(' ')}"`,
   }
   return findCaller(service, text, { challenges: { key: challenge, token: challenge }, at })
 }

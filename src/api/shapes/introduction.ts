@@ -25,8 +25,16 @@ export const introduction = answer(
     authentication: Type.Object({
       type: Type.String(),
       headers: Type.Array(Type.String()),
+      bearer_prefix: Type.String({
+        description: 'Whether `Bearer ` must stand before a key in Authorization',
+      }),
       format: Type.String(),
       webhook_signature: Type.String(),
+      oauth_resource_metadata: Type.String({
+        format: 'uri',
+        description:
+          'The OAuth metadata: where a client gets an access token, which is accepted instead of a key',
+      }),
     }),
     sign_up: Type.Boolean({ description: 'Whether anybody may make an account with POST /v1/accounts' }),
     rate_limits: Type.Object({
