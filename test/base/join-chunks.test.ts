@@ -12,8 +12,8 @@ test('chunks are joined up to a maximum size, and each chunk is copied before th
 })
 
 /**
- * Returns a body with chunks of one byte. The body ends when the event loop has handled another event. It fails after
- * 3,000,000 chunks.
+ * Returns a body with chunks of one byte. The body ends when the event loop has handled another event. A reader that
+ * blocks the event loop gets an error after 3,000,000 chunks.
  */
 function endlessBody() {
   let hasEventRun = false

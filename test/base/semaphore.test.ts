@@ -139,7 +139,7 @@ test('work whose signal is already aborted takes no slot', async () => {
   expect(await semaphore.run('ana', async () => 'free')).toBe('free')
 })
 
-/** Returns functions that start and end tasks in the semaphore. A task keeps its slot until the test ends the task. */
+/** Returns functions that start and end tasks in the semaphore. A task runs until the test ends it. */
 function openRoom(semaphore: Semaphore) {
   const started: { key: string; number: number; end: () => void }[] = []
   const running = new Set<(typeof started)[number]>()

@@ -556,7 +556,7 @@ test.skipIf(!clips)(`a file whose name is not UTF-8 is named as such${skipped}`,
   const folder = temporaryFolder()
   const file = put(folder, 'talk.flac')
   Bun.spawnSync(['bash', '-c', `mv "$0" "$1"/$'\\xff.flac'`, file, folder])
-  // The second argument is the file name as Bun decodes it from a command line.
+  // Bun replaces a byte that is not UTF-8 in a command-line argument by U+FFFD, so the second path names no file.
   const ended = await run([folder, join(folder, '\ufffd.flac')], {})
   expect(ended).toMatchObject({ done: 0, failed: 2 })
   expect(ended.err.match(/a name in this path is not UTF-8: rename the file or the folder\n/g)?.length).toBe(
@@ -726,7 +726,7 @@ test.skipIf(!clips)(`a full disk fails the file and not the run${skipped}`, asyn
   put(folder, 'in', 'a', 'a.flac')
   put(folder, 'in', 'b.flac')
   const out = join(folder, 'out')
-  // The test puts a file at the path of the first transcript's folder. This transcript can then not be written.
+  // The test puts a file at the path of the folder for the first transcript. So this transcript cannot be written.
   const transcribe: Transcribe = (input, options) => {
     writeFileSync(join(out, 'a'), '')
     return answer(input, options)

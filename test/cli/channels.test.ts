@@ -59,8 +59,8 @@ beforeAll(async () => {
   const silence = new Float32Array(11 * 16_000)
   const left = withSound(silence, doctor!, 0)
   const right = withSound(silence, slt!, 5 * 16_000)
-  // In the two channels, the crosstalk is 15 dB and 30 dB quieter than the voices. The quieter crosstalk has the
-  // opposite phase, and is 20 ms late.
+  // The crosstalk in the left channel is 15 dB quieter than the voice. In the right channel, it is 30 dB quieter, has
+  // the opposite phase, and is 20 ms late.
   const crosstalk = [withSound(left, right, 0, 0.18), withSound(right, left, 320, -0.03)]
   await Bun.write(join(folder, 'crosstalk.wav'), wavOf(crosstalk))
   const late = new Float32Array(doctor!.length + 16_000)

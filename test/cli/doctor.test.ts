@@ -148,7 +148,7 @@ test('a data folder without a database stays empty, so that a backup can be rest
 })
 
 test('a data folder that a server would refuse stays as it is', async () => {
-  // Media without a database. A server with a new database would remove these files.
+  // Media without a database. A server with a new database would remove these files, so it refuses the data folder.
   mkdirSync(join(folder, 'media'))
   await Bun.write(join(folder, 'media/kept'), 'sound')
   const host = { config: readConfig({}), dataDir: folder }

@@ -175,7 +175,8 @@ test('models are in the data folder, or in the cache of the user if they came be
 test('a user without a home folder needs no cache folder if there is a data folder', () => {
   const folder = temporaryFolder()
   const listModels = (...args: string[]) => {
-    // Without HOME, `homedir` throws for a user who is not in /etc/passwd.
+    // Without HOME, `homedir` throws for a user who is not in /etc/passwd. The script replaces `homedir` to simulate
+    // this.
     const script = `
       require('node:os').homedir = () => { throw new Error('no home') }
       process.argv = ['steno', 'main.ts', 'models', 'list', ...${JSON.stringify(args)}]

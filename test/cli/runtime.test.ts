@@ -122,7 +122,7 @@ test('a service finds the provider that was installed before it had a data folde
     expect(hasCuda()).toBe(false)
     expect(await run('--from', path)).toMatchObject({ code: 0 })
     expect([hasCuda(), cudaFolder()]).toEqual([true, place()])
-    // The engine process gets no other variable whose name begins with STENO_.
+    // The engine process gets these two variables, and no other variable whose name begins with STENO_.
     expect(nativeEnvironment()).toEqual(places)
   })
 })

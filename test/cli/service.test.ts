@@ -46,7 +46,8 @@ afterAll(async () => {
 
 /**
  * Returns one server for all tests that do not stop it. The first call starts the server, which ends after the last
- * test of this file. The flag and the environment variable set different prices.
+ * test of this file. The flag and the environment variable set different prices, because a test checks that the flag
+ * wins.
  */
 function sharedServer(): ReturnType<typeof serve> {
   const variables = { STENO_PRICE_PER_HOUR_CENTS: '9' }
@@ -199,7 +200,7 @@ test('an invalid request is refused with an error of one line', async () => {
     [['keys', 'revoke', 'x'], 1, 'no key'],
     [['keys', 'create', 'a@example.org', '--colour', 'red'], 2, 'colour'],
     [['fly'], 2, 'no command fly (steno --help says more)'],
-    // Each JavaScript object inherits a function of this name.
+    // Every JavaScript object inherits a property `constructor`, so a careless look-up would find this name.
     [['completion', 'constructor'], 2, 'constructor is not one of bash, zsh, fish'],
     [['help', 'fly'], 2, 'no command fly'],
     [['backup', 'my', 'backup', 'file'], 2, 'steno: FILE expected; too many arguments: backup file ('],
@@ -266,7 +267,8 @@ test('a server goes on while its log cannot be written, and ignores SIGHUP if it
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([404, 404, 200])
   child.kill('SIGHUP')
   expect((await fetch(`${url}/v1/health`)).status).toBe(200)
-  // A stopping server may still answer, so the test also reads the ignored signals. Bit 0 belongs to signal 1, SIGHUP.
+  // A server that stops may still answer, so the test also reads which signals the server ignores. `SigIgn` is a bit
+  // mask, and its bit 0 belongs to signal 1, SIGHUP.
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
   expect(Number.parseInt(/^SigIgn:.*(.)$/m.exec(status)?.[1] ?? '0', 16) & 1).toBe(1)
   expect(await stop()).toBe(0)
@@ -394,7 +396,7 @@ test('the secret.key of another service is named by backup and doctor, and its b
   ])
   expect(existsSync(empty)).toBe(false)
   await Bun.write(`${foreign}.key`, Bun.file(`${own}.key`))
-  // The data folder may already contain the service's media.
+  // Before the restore, the data folder may already contain the media of the service.
   await Bun.write(join(empty, 'media/a'), 'sound')
   expect((await findCommand(empty, 'restore', foreign)).code).toBe(0)
   expect(await hostChecks.database?.({ config: defaults, dataDir: empty })).toBe('opened and closed')
@@ -458,7 +460,7 @@ test('a backup whose FILE another process creates meanwhile leaves no FILE.key, 
   openSecrets(data)
   const file = join(place, 'backup.db')
   const placing = spyOn(Draft.prototype, 'place')
-  // FILE.key is placed first. Its `place` also creates FILE, as another process could.
+  // The command calls `place` first for FILE.key. This first call also creates FILE here, as another process could.
   placing.mockImplementationOnce(function (this: Draft) {
     writeFileSync(file, 'of another process')
     return this.place()
@@ -553,7 +555,8 @@ test('an unknown host name is said to be unknown', () => {
       env: environment(join(folder, 'unknown')),
     },
   )
-  // Bun gives the error code ENOENT, EAGAIN or EADDRINUSE, depending on the machine's name resolution.
+  // Bun gives the error code ENOENT, EAGAIN or EADDRINUSE, depending on the machine's name resolution. The message must
+  // be the same for all of them.
   const said = /^steno: http:\/\/nowhere\.invalid:0 cannot be used: .*the host name is unknown; STENO_/m
   expect([exitCode, `${stderr}`]).toEqual([1, expect.stringMatching(said)])
 })
@@ -767,7 +770,8 @@ async function serve(
   endedWith = servers,
 ) {
   const server = launch(['serve', ...args], { ...environment(data), ...more }, endedWith)
-  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr.
+  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr. The test
+  // therefore waits for a line of each.
   await server.told('"listening"')
   const url = await server.printed(/listens on (\S+)\n/)
   return { ...server, url, key: () => server.printed(/(sk_live_\S+)\n/) }

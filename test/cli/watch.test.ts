@@ -34,7 +34,7 @@ test('a file is reported once when it is complete, and again after each change o
   utimesSync(path, 1, 1)
   expect(ready()).toEqual([])
   expect(ready()).toEqual(['*a.mp3'])
-  // Another program may change a file's content and then set its time back.
+  // Another program may change a file's content and then set its time back. The file must still count as changed.
   writeFileSync(path, 'last')
   utimesSync(path, 1, 1)
   expect([ready(), ready()]).toEqual([[], ['*a.mp3']])

@@ -120,7 +120,10 @@ test('after a write has timed out on the lock, no later write waits, until a wri
 
 test('each write, also one in a transaction, waits for the disk', async () => {
   const db = open()
-  /** Returns true if no flush is needed. A flush takes at least one turn of the event loop. */
+  /**
+   * Returns true if no flush is needed. A flush takes at least one turn of the event loop, so it cannot end during the
+   * waits here.
+   */
   const isDurable = async () => {
     let isDone = false
     void db.durable().then(() => {

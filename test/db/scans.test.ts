@@ -68,7 +68,10 @@ function record(db: Db): Map<string, Params> {
   return statements
 }
 
-/** Returns a text for each query plan step with `readsAll`, except those that `fewRows` matches. */
+/**
+ * Returns a text for each step of the query plan for which `readsAll` returns true, except those that `fewRows`
+ * matches.
+ */
 function scansOf(db: Db, statement: string, params: Params): string[] {
   return db
     .list<{ detail: string }>(`explain query plan ${statement}`, params)
@@ -77,9 +80,9 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if a query plan step (`detail`) reads one of four tables as a whole, or a whole index of ended jobs or
- * of jobs with media. For these indexes, SQLite writes `completed_at>?` even if the statement has no lower bound. The
- * function therefore searches the statement for a lower bound.
+ * Returns true if the step `detail` of a query plan reads all rows of one of four tables, or the whole index of ended
+ * jobs or of jobs with media. For these two indexes, SQLite writes `completed_at>?` even if the statement has no lower
+ * bound. The function therefore searches the statement for a lower bound.
  */
 function readsAll(statement: string, detail: string): boolean {
   const allEnded =

@@ -145,8 +145,8 @@ test('a planned stop loses nothing, and the first server comes back with what th
 })
 
 /**
- * Returns a pair whose second server was killed while it took over. This server had set its former database aside, but
- * the write-ahead log, and had not placed the restored database.
+ * Returns a pair whose second server was killed while it took over. This server had already renamed its former
+ * database, but not the write-ahead log of that database. The restored database was not yet in its place.
  */
 async function killedTakeover(): Promise<{ folder: string; two: string }> {
   const [folder] = await startPair()
@@ -161,7 +161,8 @@ async function killedTakeover(): Promise<{ folder: string; two: string }> {
     copyFileSync(join(folder, file), join(two, 'secret.key'))
   renameSync(databasePath(two), join(two, 'replaced-2.db'))
   writeFileSync(`${databasePath(two)}-wal`, 'changes of the former database')
-  // These media are in the data folder, and not in the shared folder.
+  // Without a pair, a start refuses a data folder with media and no database. Here the start must complete the
+  // takeover.
   mkdirSync(join(two, 'media'))
   writeFileSync(join(two, 'media', newId()), 'media')
   return { folder, two }
@@ -193,7 +194,7 @@ test('after a takeover that was killed between its renames, no start begins with
   rmSync(join(two, 'replaced-2.db'))
   await expect(start()).rejects.toThrow('steno.db-wal belongs to a database')
   rmSync(join(two, 'steno.db-wal'))
-  // A restore that is killed between its renames leaves the same: a secret without a database.
+  // The data folder now has a secret and no database, as after a restore that was killed between its renames.
   await expect(start()).rejects.toThrow('secret.key belongs to a database')
   expect(existsSync(databasePath(two))).toBe(false)
   expect(readdirSync(folder)).toEqual(['steno-pair'])
@@ -280,7 +281,8 @@ test('a server that was frozen while it took over ends before it serves', async 
   const [folder] = await startPair()
   const two = temporaryFolder()
   await closing.pop()?.()
-  // The lease period is so long that no renewal is due during the test. The clock jumps when the lease is taken.
+  // The lease period is so long that no renewal is due during the test. The clock jumps by a whole lease period when
+  // the server takes the lease, as if the server had been frozen.
   const dayMs = 86_400_000
   const ended = new Error('ended')
   const joined = joinStandby(
@@ -348,7 +350,8 @@ test('neither Ctrl-C nor a closed terminal ends the copying or the restoring of 
   const children = listChildren()
   expect(children).toHaveLength(2)
   killLater(children)
-  // The bits 0 and 1 belong to the signals 1 and 2: SIGHUP and SIGINT.
+  // `SigCgt` is the bit mask of the signals with a handler. Its bits 0 and 1 belong to the signals 1 and 2, SIGHUP and
+  // SIGINT.
   const hasHandlers = (pid: number) => /^SigCgt:.*[37bf]$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   while (!children.every(hasHandlers)) await Bun.sleep(5)
   for (const pid of children) for (const signal of ['SIGINT', 'SIGHUP']) process.kill(pid, signal)
@@ -502,7 +505,7 @@ test('a command beside the server that waits is refused, because its changes wou
   expect([await codeOf(one), await codeOf(two)]).toEqual([0, 1])
   await taken?.own()
   expect([await codeOf(one), await codeOf(two)]).toEqual([1, 0])
-  // The shared folder is not mounted, or cannot be read.
+  // Without the shared folder, the command cannot find out which server served last. The command is then permitted.
   rmSync(folder, { recursive: true })
   expect(await codeOf(one)).toBe(0)
 })

@@ -205,7 +205,7 @@ test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skippe
   expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
 })
 
-// The media program also rounds lengths down. A job is charged for this length.
+// A job is charged for this duration. The media program also rounds the duration of a file down.
 test.skipIf(missing)(`the duration is rounded down to a millisecond${skipped}`, async () => {
   const { duration_seconds } = await hear(all(new Float32Array(2 * 16_000 - 1)))
   expect(duration_seconds).toBe(1.999)
@@ -273,7 +273,7 @@ const [program, counter] = ['../../src/main.ts', '../support/count-run-two.ts'].
 ) as [string, string]
 
 // The engine process starts a second thread for one of the two windows. It starts this thread after it has given up its
-// rights.
+// rights, which must still allow this.
 test.skipIf(missing || process.platform !== 'linux')(
   `an engine process with two threads encodes two windows at the same time, with the transcript of this process${skipped}`,
   async () => {

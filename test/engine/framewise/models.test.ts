@@ -89,12 +89,13 @@ test('text in another script than the language is decoded again in its script', 
   expect(await heardIn('en')).toEqual(['a'])
   expect(await heardIn('ru')).toEqual(['д'])
   expect(await heardIn(null)).toEqual(['д'])
-  // The model's vocabulary has no Greek letter.
+  // Greek needs Greek letters, and the model's vocabulary has none.
   expect(await heardIn('el')).toEqual([])
 })
 
 test('a second decoding in the script of the language keeps the silence between the letters', async () => {
-  // Most letters of the sound are Latin, so the window is decoded again without Latin letters.
+  // Russian is written with Cyrillic letters, but most letters of the sound are Latin. So the window is decoded again
+  // without Latin letters.
   expect(await hear(ctc, [frames(2, 3, 4, 6, 0, 0, 6, 0)], 'ru')).toEqual([['дд', 0.06, 0.14]])
   expect(await hear(tdt, [steps(1, 0, 2, 0, 5, 0)], 'ru')).toEqual([[' д', 0.32, 0.4]])
   // Only the window in the wrong script is decoded again.

@@ -54,8 +54,8 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
 }
 
 /**
- * The tokens of `expectedScores`. The scores after a token do not depend on later tokens, so these scores also serve
- * for shorter texts.
+ * The text for which `expectedScores` has the scores. The scores after a token do not depend on later tokens, so these
+ * scores also serve for shorter texts.
  */
 const said = [5, 251, 17, 41, 60, 200]
 const expectedScores = referenceScores(source, melOf(0), said)

@@ -113,7 +113,7 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
   const ids = [at(0), 0, 3, 2, 1, at(240)]
   const startOf = (second: number, attention: number) => {
     const window = windowOf([speech(0, 2), speech(second, 5)])
-    // The attention of ` four.` ends at the frame `attention`, where that of ` three` begins.
+    // The attention of ` four.` ends at the frame `attention`, and the attention of ` three` begins there.
     const ranges = [anywhere, [0, 60], [60, attention], [attention, 150], [150, 240], [240, 250]]
     const texts = placeInRecording(whisper, window, hypothesis(ids, ranges as [number, number][]), 'en')
     const three = texts.findIndex(({ text }) => text === ' three')

@@ -115,7 +115,8 @@ test('a lower temperature makes the probable tokens more probable, and no forbid
       temperature,
       random: () => random,
     }).token
-  // At temperature 0.5, token 5 is nine times as probable as token 6. At temperature 1, it is three times as probable.
+  // Token 5 has the probability 0.75 at temperature 1, and 0.9 at temperature 0.5. The random number 0.8 is between
+  // them, so it draws token 6 only at temperature 1.
   expect([drawn(0.8, 1), drawn(0.8, 0.5)]).toEqual([6, 5])
   expect(drawn(0, 1, [0])).not.toBe(0)
 })

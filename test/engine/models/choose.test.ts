@@ -185,7 +185,7 @@ test('several GPUs are used only by a model that runs on a GPU', () =>
     expect(gpus({ model: 'tiny' })).toEqual(['0', '1'])
     expect(gpus({ model: 'tiny', device: 'cpu' })).toEqual([])
     expect(gpus({ model: builtInSpeech })).toEqual([])
-    // The built-in model serves until the default model is installed.
+    // Until the default model is installed, the built-in model is used, which runs only on the CPU.
     expect(gpus({ model: null })).toEqual([])
     await install('large-v3-turbo')
     expect(gpus({ model: null })).toEqual(['0', '1'])
@@ -197,7 +197,7 @@ test('with auto-fast, several GPUs are used by the fast model, also beside a def
     await Bun.write(join(newCudaFolder(), cudaProvider), '')
     await Bun.write(join(await install('large-v3-turbo'), compactFile), 'weights')
     expect(gpus({ model: null })).toEqual([])
-    // The fast model is downloaded before the engine starts.
+    // The fast model is downloaded before the engine starts, so it counts even if it is not installed yet.
     expect(gpus({ model: 'auto-fast' })).toEqual(['0', '1'])
     await installFast()
     expect(gpus({ model: 'auto-fast' })).toEqual(['0', '1'])

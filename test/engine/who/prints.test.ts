@@ -63,7 +63,8 @@ test('silence has a voice print of zeros, and a print with NaN is no print', asy
 })
 
 test('a longer part of the speech counts more, and each sound is at its own place in its span', async () => {
-  // Each part of a span lasts 2.4 s. In the last span, the sound changes 0.2 s after the start of the third part.
+  // A span is divided into parts of 2.4 s, and its last part may be shorter. In the last span, the sound changes 0.2 s
+  // after the start of the third part.
   const groups = [[seconds(0, 4.8), seconds(10, 11.2)], [seconds(5, 15)]]
   const prints = await printsOf(embedder, soundOf([1, -1]), groups)
   const ratios = prints.map(print => (print?.[1] ?? 0) / (print?.[0] ?? 0))
