@@ -770,8 +770,8 @@ async function serve(
   endedWith = servers,
 ) {
   const server = launch(['serve', ...args], { ...environment(data), ...more }, endedWith)
-  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr. The test
-  // therefore waits for a line of each.
+  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr. This
+  // function therefore waits for a line of each.
   await server.told('"listening"')
   const url = await server.printed(/listens on (\S+)\n/)
   return { ...server, url, key: () => server.printed(/(sk_live_\S+)\n/) }

@@ -57,8 +57,8 @@ export function repeatedAvi(file: Buffer, times: number, pictures: number, isSor
 export function withStreamIndexes(file: Buffer, count: number): Buffer {
   const indexes = Buffer.concat(Array<Buffer>(count).fill(chunk('indx', Buffer.alloc(0))))
   const stream = file.indexOf('strl', 0, 'latin1') - 4
-  // The new chunks are at the end of the list `strl`, which is in the list `hdrl`, which is in the list of the whole
-  // file. Each list begins with its size. `sizes` has the positions of these three sizes.
+  // The new chunks are at the end of the list `strl`. This list is in the list `hdrl`, and `hdrl` is in the list of the
+  // whole file. Each list begins with its size. `sizes` has the positions of these three sizes.
   const sizes = [4, file.indexOf('hdrl', 0, 'latin1') - 4, stream]
   const end = stream + 4 + file.readUInt32LE(stream)
   const longer = Buffer.concat([file.subarray(0, end), indexes, file.subarray(end)])

@@ -256,7 +256,8 @@ test('the media program confines itself before it reads the file', async () => {
   const nice = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[18]
   await parts.return()
 
-  // The bits 0 and 1 belong to the signals 1 and 2: SIGHUP (a closed terminal) and SIGINT (Ctrl-C).
+  // `SigBlk` is the bit mask of the blocked signals. Its bits 0 and 1 belong to the signals 1 and 2: SIGHUP (a closed
+  // terminal) and SIGINT (Ctrl-C).
   expect(status).toMatch(/^SigBlk:\s+0+3$/m)
   expect(status).toMatch(/^NoNewPrivs:\s+1$/m)
   expect(status).toMatch(/^CapEff:\s+0+$/m)

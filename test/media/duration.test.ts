@@ -53,8 +53,8 @@ test('the duration of 45 seconds of PCM samples is exactly 45 seconds', async ()
   const folder = temporaryFolder()
   const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
-  // The header of pcm.wav gives the size of two seconds of sound, so FFmpeg would read no more. The size 0xffffffff
-  // means unknown.
+  // The header of pcm.wav gives the size of two seconds of sound, and FFmpeg would read no more. The size 0xffffffff
+  // means unknown, so FFmpeg reads the whole file.
   header.writeUInt32LE(0xffffffff, 40)
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })

@@ -13,7 +13,7 @@ test(`${cases} damaged files are decoded or refused, and none crashes or stalls 
   const children = watchChildren()
   const outcomes = await tryMutants(cases, folder)
   const endings = new Set(outcomes.map(({ ended }) => ended))
-  // PROCESSING_ERROR is not allowed: the media program has then crashed, stalled or sent a wrong message.
+  // PROCESSING_ERROR is not allowed. It means that the media program crashed, stalled or sent a wrong message.
   const allowed = ['decoded', 'INVALID_MEDIA_FORMAT', 'DURATION_TOO_LONG']
 
   expect(outcomes).toHaveLength(cases)

@@ -278,8 +278,8 @@ test('the index of a long AVI file is not read into memory', async () => {
   const sorted = write(repeatedAvi(file, 100, 50))
   const unsorted = write(repeatedAvi(file, 100, 50, false))
   expect(await peakAfterOpening(sorted)).toBeLessThan(6 * MB)
-  // FFmpeg reads the unsorted index into memory. It does not need a sorted index, so the media program hides a sorted
-  // index from FFmpeg.
+  // FFmpeg reads the unsorted index into memory. FFmpeg does not need the index of the sorted file, so the media
+  // program hides this index from FFmpeg.
   expect(await peakAfterOpening(unsorted)).toBeGreaterThan(10 * MB)
   expect(await inspect(sorted)).toEqual(await inspect(unsorted))
 })

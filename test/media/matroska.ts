@@ -23,8 +23,8 @@ interface Arrangement {
   isSplit?: boolean
   /**
    * If given, the tracks and the attachment come after the cluster. A list at the start of the segment (the element
-   * SeekHead) has their positions. With `in another list`, it has only the position of a second list with their
-   * positions.
+   * SeekHead) has their positions. With `in another list`, the list at the start has only the position of a second
+   * list, and the second list has their positions.
    */
   behind?: 'in the first list' | 'in another list'
   attachmentBytes?: number
@@ -45,7 +45,7 @@ export function withEncodings(
   const packetMs = 100
   const packetBytes = (2 * 16_000 * packetMs) / 1000
   const blocks = Array.from({ length: Math.ceil(bytes.length / packetBytes) }, (_, i) => {
-    // The track number, the time in milliseconds, and the flags of a key frame.
+    // The header of a packet: the track number, the time in milliseconds, and the flags of a key frame.
     const head = Buffer.from([0x81, 0, 0, 0x80])
     head.writeInt16BE(i * packetMs, 1)
     return element('a3', head, encode(bytes.subarray(i * packetBytes, (i + 1) * packetBytes)))
@@ -116,7 +116,7 @@ function number(value: number): Buffer {
 
 /**
  * Returns the elements of a segment. The first element lists the positions of the elements `last`, which come at the
- * end. If `hasOtherList` is true, it has only the position of a second list with these positions.
+ * end. If `hasOtherList` is true, the first element has only the position of a second list with these positions.
  */
 function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[] {
   const list = (parts: Buffer[], from: number) => {

@@ -11,6 +11,6 @@ test('the error of a promise has no effect after the stop', async () => {
   stop.abort()
   reject(new Error('late'))
   expect(await result).toBeNull()
-  // Bun reports an unhandled rejection after the next turn of the event loop.
+  // Bun reports an unhandled rejection after the next turn of the event loop. The test must not end earlier.
   await Bun.sleep(1)
 })

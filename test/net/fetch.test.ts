@@ -55,8 +55,8 @@ test('a name whose address becomes private between two hops gets no second conne
 
 test('of several addresses only those that may be reached are tried, one after another', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
-  // The server listens only at 127.0.0.1. The first request may use 127.9.9.9 and 127.0.0.1, the second one only
-  // 127.9.9.9, and the third one no address.
+  // The server listens only at 127.0.0.1. `allowNets` allows 127.9.9.9 and 127.0.0.1 in the first request, only
+  // 127.9.9.9 in the second one, and no address in the third one.
   const resolve = async () => ['127.0.0.2', '127.9.9.9', '127.0.0.1']
 
   expect(
@@ -299,7 +299,7 @@ test.each([
     let sent = 1
     const take = async () => {
       jest.advanceTimersByTime(busyMs)
-      // The callback runs when the reader waits for the next part.
+      // The callback runs when the reader waits for the next part, so the clock advances during the wait.
       void setImmediate().then(() => {
         jest.advanceTimersByTime(pauseMs)
         if (sent++ < parts) socket.write(part)

@@ -15,7 +15,8 @@ test.each([
   for await (const bytes of body) expect(Buffer.from(bytes).toString()).toBe('abcde')
 })
 
-// The query of the address for a result of a worker has a signature, and the worker logs the error.
+// A worker sends a result to an address whose query has a signature. It logs an error of this request, so the error
+// must not show the query.
 test('an error of a request does not show the query of its address', async () => {
   const { signal } = new AbortController()
   using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('', { status: 500 }) })

@@ -29,7 +29,7 @@ export async function findFaults(
   where: (string | number)[],
 ): Promise<string[]> {
   const { frameTree } = await session.send('Page.getFrameTree')
-  // The first call for a document creates the world. Later calls return the same world.
+  // The first call for a document creates the isolated world. Later calls return the same world.
   const world = { frameId: frameTree.frame.id, worldName: 'axe' }
   const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', world)
   const { result: isReady } = await session.send('Runtime.evaluate', {

@@ -21,7 +21,10 @@ function hasSharedMemory(): boolean {
 
 export const browserFound = await findBrowser()
 
-/** Starts a browser, which ends with this process. Its temporary files are left behind. */
+/**
+ * Starts a browser, which ends with this process. Its temporary files stay until `removeLeftProfiles` removes them at
+ * the start of a later browser.
+ */
 export async function launchBrowser(): Promise<Browser> {
   if (!browserFound) throw new Error('there is no browser')
   const { path, environment } = browserFound

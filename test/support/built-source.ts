@@ -69,7 +69,7 @@ async function compile(outfile: string): Promise<void> {
     const stat = statSync(path, { throwIfNoEntry: false })
     if (stat?.isFile() && stat.mtimeMs < Date.now() - hourMs) rmSync(path, { force: true })
   }
-  // Another test process may compile at the same time.
+  // Each process writes to its own draft, because another test process may compile at the same time.
   const draft = `${outfile}.${process.pid}`
   const { metafile } = await Bun.build({
     entrypoints: [join(root, 'src/main.ts')],

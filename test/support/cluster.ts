@@ -204,8 +204,9 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
 }
 
 /**
- * Returns true if every open job has at least two claims left. A job fails after four claims without a result. The
- * next fault can end a claim that a worker is just sending.
+ * Returns true if every open job has at least two claims left. A job fails after four claims without a result. One
+ * claim is not enough: a worker may just be sending a claim that is not counted yet, and the next fault can end that
+ * claim.
  */
 function mayLoseClaims(db: Db): boolean {
   const attempts = limits.workerAttemptsMax - 1

@@ -24,11 +24,12 @@ export async function compactPocket(pocket: string): Promise<string> {
   const folder = join(cache, key, 'pocket')
   if (existsSync(folder)) return folder
   mkdirSync(join(cache, key), { recursive: true })
-  // A test run with another version of the code may still need a recent folder.
+  // Removes only folders that are older than an hour. A test run with another version of the code may still need a
+  // newer one.
   for (const name of readdirSync(cache))
     if (statSync(join(cache, name)).mtimeMs < Date.now() - hourMs)
       rmSync(join(cache, name), { recursive: true, force: true })
-  // Another test process may write the folder at the same time.
+  // Each process writes its own draft, because another test process may write the folder at the same time.
   using draft = new Draft(folder)
   mkdirSync(draft.path)
   for (const name of jsonFiles) copyFileSync(join(pocket, name), join(draft.path, name))

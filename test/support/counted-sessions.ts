@@ -23,7 +23,8 @@ export function countedSessions(): { counted: Runtime; counts: Counts } {
       counts.closed++
     },
   }
-  // The first call of this function for a runtime opens and closes a session, which is not counted.
+  // The first call of `addsBytesExactly` for a runtime opens and closes a session. The reset of the counts removes this
+  // session from them.
   addsBytesExactly(counted)
   counts.opened = 0
   counts.closed = 0

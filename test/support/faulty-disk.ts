@@ -11,8 +11,9 @@ const eio = 5
 const systemCallNumber = { x64: 17, arm64: 67 }
 
 /**
- * Runs the code `script` in a child process in which each read of a file at the offset `from` or later fails with EIO.
- * Only reads that name an offset fail (the system call pread64), as those of SQLite. Returns the output of the child.
+ * Runs the code `script` in a child process. Each read of a file at the offset `from` or later fails there with EIO.
+ * Only the system call pread64 fails, because it names an offset. SQLite reads with this call. Returns the output of
+ * the child.
  */
 export async function runOnFaultyDisk(from: number, script: string): Promise<string> {
   const module = join(projectRoot, 'test/support/faulty-disk.ts')
@@ -23,7 +24,10 @@ export async function runOnFaultyDisk(from: number, script: string): Promise<str
   return output
 }
 
-/** Installs a seccomp filter for this thread, which cannot be removed. */
+/**
+ * Installs a seccomp filter for this thread, by which reads at the offset `from` or later fail. The filter cannot be
+ * removed.
+ */
 export function failReads(from: number): void {
   const offsets = { number: 0, fourthArgument: 40 }
   const [load, ifEqual, ifAtLeast, answer] = [0x20, 0x15, 0x35, 0x06]

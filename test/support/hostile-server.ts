@@ -154,7 +154,7 @@ export async function deafPort(address: string, port: number): Promise<{ stop():
       setTimeout(resolve, 500, false)
     })
   // Opens connections until the accept queue is full. Bun asks for a queue of 512 connections, and the kernel allows a
-  // few more. After two failed attempts in a row, the queue is full.
+  // few more. After two failed attempts in a row, the queue counts as full.
   while (queue.length < 5000 && ((await heard()) || (await heard())));
   return { stop }
 }

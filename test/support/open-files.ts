@@ -1,8 +1,9 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 
 /**
- * Returns the paths of the files and folders at `place` and below it that this process has open. Not a count of all
- * descriptors: another thread may close files of earlier tests meanwhile. Returns nothing on a system other than Linux.
+ * Returns the paths of the files and folders at `place` and below it that this process has open. Other open files are
+ * not of interest: another thread may close files of earlier tests meanwhile. Returns nothing on a system other than
+ * Linux.
  */
 export function openFilesIn(place: string): string[] {
   if (process.platform !== 'linux') return []
@@ -15,7 +16,7 @@ function pathOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`)
   } catch {
-    // Another thread has closed it meanwhile.
+    // Another thread has closed the descriptor since the folder was listed.
     return ''
   }
 }

@@ -16,7 +16,8 @@ if (existsSync(cache))
   for (const path of downloads.scanSync({ cwd: cache, onlyFiles: false }))
     rmSync(join(cache, path), { recursive: true, force: true })
 
-// Without `env`, Bun gives a child the environment of this process's start, and not `process.env`.
+// Without the option `env`, Bun gives a child the environment with which this process started, without later changes of
+// `process.env`. So these functions always pass `process.env`.
 const { spawn, spawnSync } = Bun
 Object.assign(Bun, {
   spawn: withEnvironment(spawn),

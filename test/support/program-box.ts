@@ -5,8 +5,8 @@ import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, mkdirSync } f
 import { dirname, join } from 'node:path'
 
 const isRoot = process.getuid?.() === 0
-// `unshare -nm` makes namespaces in which root can become another user. Where it does not work, the process becomes
-// root of the namespaces by `-r`, and stays root.
+// `unshare -nm` makes namespaces in which root can become another user. Where this command does not work, the option
+// `-r` makes the process root of the namespaces, and it stays root.
 const unshare = ['unshare', isRoot && works(['unshare', '-nm', 'true']) ? '-nm' : '-rnm']
 
 /** False if this machine does not allow the sandbox. */
@@ -48,7 +48,7 @@ export class ProgramBox {
     chownSync(root, nobody, nobody)
   }
 
-  /** Returns the outside path of the file with this path in the sandbox. */
+  /** Returns the path on this machine of a file. `path` is its path in the sandbox. */
   outside(path: string): string {
     return mayChroot ? join(this.root, path) : path
   }

@@ -139,9 +139,9 @@ function tones(): Sampler {
 const roots = [0, 5, 7, 9, 2, 7]
 
 /**
- * A note that fades. `sine` and `cosine` are those of the next sample's phase. `step` has the sine and cosine of the
- * phase's growth per sample. Each sample is computed from the previous one, because `Math.sin` and `Math.exp` would
- * take seven times as long.
+ * A note that fades. `sine` and `cosine` are the sine and the cosine of the phase of the next sample. `step` has the
+ * sine and the cosine of the phase's growth per sample. Each sample is computed from the previous one, because
+ * `Math.sin` and `Math.exp` would take seven times as long.
  */
 type Note = {
   from: number
@@ -177,7 +177,7 @@ function music(): Sampler {
     let sum = drum
     for (const note of notes) {
       const { sine, cosine, step } = note
-      // sin 2x = 2 sin x cos x, and sin 3x = 3 sin x - 4 sin³ x
+      // Adds the note and its two first overtones: sin 2x = 2 sin x cos x, and sin 3x = 3 sin x - 4 sin³ x.
       sum += note.level * (sine + sine * cosine + 0.25 * sine * (3 - 4 * sine * sine))
       note.level *= decay
       note.sine = sine * step.cosine + cosine * step.sine

@@ -10,7 +10,8 @@ group=$tree/steno-test-$$
 mkdir "$group"
 unshared=
 close() {
-  # The first process of the namespaces ends with unshare, and all others end with it.
+  # `unshare` starts the first process of the namespaces. If `unshare` is killed, the kernel kills this first process,
+  # and then all others in the namespaces.
   [ -z "$unshared" ] || kill -KILL "$unshared" 2>/dev/null || true
   while grep -q 'populated 1' "$group/cgroup.events"; do sleep 0.1; done
   find "$group" -depth -type d -exec rmdir {} \;

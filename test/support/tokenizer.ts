@@ -21,8 +21,8 @@ export function tokenizerOf(texts: readonly string[]): Tokenizer {
 }
 
 /**
- * Returns the text for the given bytes in a byte-level BPE vocabulary. There, a byte that is not printable is a
- * character with a code from 256 on.
+ * Returns the text for the given bytes in a byte-level BPE vocabulary. Such a vocabulary writes a byte that is not
+ * printable as a character with a code from 256 on.
  */
 export function inVocabulary(bytes: Uint8Array): string {
   const printable = (byte: number) =>

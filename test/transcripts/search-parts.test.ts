@@ -82,7 +82,7 @@ test('the ranges of two parts never overlap, in whatever order the jobs complete
   const jobs = addJobs(db, ana, 40)
   const random = seeded(4)
   while (jobs.length > 0) {
-    // The jobs complete in a random order, because a later job may complete earlier.
+    // The jobs complete in a random order, because in a service, a job may complete before an earlier job.
     const [job = ''] = jobs.splice(random.below(Math.min(jobs.length, 6)), 1)
     joinPart(db, job, limits.searchPartUtterances / 4)
   }

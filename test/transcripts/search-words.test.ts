@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { countPhrases, findPhrases } from '../../src/transcripts/find-phrases.ts'
 import { indexedWords, type Phrase, phrasesOf } from '../../src/transcripts/search-words.ts'
 
-/** Returns the text of each match of the query in `text`. Overlapping matches are one text. */
+/** Returns the text of each match of the query in `text`. Overlapping matches are joined into one text. */
 function found(text: string, query: string): string[] {
   return findPhrases(text, phrasesOf(query)).map(({ from, to }) => text.slice(from, to))
 }
