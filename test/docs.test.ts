@@ -141,8 +141,8 @@ for (const document of documents) {
     async () => {
       const reader = openReader(home, document, {
         'https://example.org': files.url.origin,
-        // A document searches for the words `budget` and `meeting`, which the recording lacks. The test searches for
-        // two words of the recording.
+        // A document searches for `budget` and `meeting`, but the recording does not contain these words. So the test
+        // searches for two words of the recording instead.
         'budget+meeting': 'cloudy+evening',
       })
       try {

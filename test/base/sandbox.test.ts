@@ -9,8 +9,8 @@ const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 const source = (name: string) => JSON.stringify(join(import.meta.dir, '../../src/base', name))
 
 /**
- * Limits a process of the user root to the capabilities in the bit mask `had`, and calls `giveUpAllBut` in it. Returns
- * the bit masks of its effective and permitted capabilities.
+ * Runs a process of the user root that has only the capabilities in the bit mask `had`. The process calls
+ * `giveUpAllBut`. Returns the bit masks of the effective and permitted capabilities that the process then has.
  */
 function capabilitiesAfter(had: number): string[] {
   const script = `

@@ -38,7 +38,7 @@ const binary = join(folder, 'steno')
 
 let box: ProgramBox
 
-// The program gets a second path, because another user may not be allowed to enter the folder of the first one.
+// The sandbox gets a second path of the program. Another user may not be allowed to enter the folder of `binary`.
 beforeAll(() => {
   placeProgram(binary)
   box = new ProgramBox(join(folder, 'box'), binary)

@@ -39,7 +39,10 @@ export async function compactPocket(pocket: string): Promise<string> {
   return folder
 }
 
-/** Returns a hash of Bun's version, the sizes and times of the model files, and the code that reads and writes them. */
+/**
+ * Returns a hash of Bun's version, of the sizes and times of the model files, and of the code that reads the model and
+ * writes the compact form.
+ */
 function keyOf(pocket: string): string {
   const model = [...new Glob('**/*').scanSync(pocket)].toSorted().map(path => {
     const { size, mtimeMs } = statSync(join(pocket, path))

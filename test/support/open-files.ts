@@ -1,9 +1,9 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 
 /**
- * Returns the paths of the files and folders at `place` and below it that this process has open. Other open files are
- * not of interest: another thread may close files of earlier tests meanwhile. Returns nothing on a system other than
- * Linux.
+ * Returns the paths of the files and folders at `place` and below it that this process has open. Open files elsewhere
+ * are left out, because another thread may close files of earlier tests at any time. Returns nothing on a system other
+ * than Linux.
  */
 export function openFilesIn(place: string): string[] {
   if (process.platform !== 'linux') return []

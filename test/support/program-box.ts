@@ -48,7 +48,7 @@ export class ProgramBox {
     chownSync(root, nobody, nobody)
   }
 
-  /** Returns the path on this machine of a file. `path` is its path in the sandbox. */
+  /** Returns the path of a file on this machine. `path` is the path of the same file in the sandbox. */
   outside(path: string): string {
     return mayChroot ? join(this.root, path) : path
   }

@@ -72,7 +72,7 @@ test('words of two segments stay in order, and the silence between them belongs 
 
 test('the timestamp token between two segments takes no time from the word after it', () => {
   const said = (from: number) => attendTo(400, from, from + 40)
-  // When the decoder predicts the end of the first segment, the attention is already at the next word.
+  // While the decoder predicts the end of the first segment, its attention is already at the next word.
   const first = segment([0, 1], 20, 100, [said(20), said(60), attendTo(400, 100, 130)])
   const second = segment([2, 3], 100, 180, [said(100), said(140), attendTo(400, 390, 400)])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)

@@ -160,8 +160,9 @@ const anywhere = [0, 7] as const
 type Said = { tokens: number[]; times: (readonly [from: number, to: number])[]; unfinished: Unfinished }
 
 /**
- * Decodes a window with speech from 0 to 2 s and from 2.5 to 7 s, for which a fake decoder returns the given text.
- * Returns the unfinished rest of the window: the number of words before it, and its start in seconds.
+ * Decodes a window with speech from 0 to 2 s and from 2.5 to 7 s. A fake decoder returns the given text for this
+ * window. Returns the rest of the window (its end, which must be decoded again): the number of words before it, and its
+ * start in seconds.
  */
 async function restOf({ tokens, times, unfinished }: Said, { translate = false } = {}) {
   const attention = [...times, anywhere].map(([from, to]) =>

@@ -9,8 +9,8 @@ const word = (from: number, to: number) => ({ text: ' word', probability: 1, ...
 const window = windowOf([speech(10, 30), speech(31, 38)])
 
 /**
- * Returns the unfinished rest of the window: the number of words before it, and its start in seconds. The timestamp
- * tokens say that the first `textsKept` words end at `at` seconds.
+ * Returns the rest of the window (its end, which must be decoded again): the number of words before it, and its start
+ * in seconds. The timestamp tokens say that the first `textsKept` words end at `at` seconds.
  */
 function restOf(words: ReturnType<typeof word>[], textsKept: number, at: number) {
   const rest = restAfter(window, words, { textsKept, sample: at * second })
