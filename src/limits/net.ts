@@ -48,6 +48,12 @@ export const netLimits = {
   downloadRetryPauseMs: 1 * second,
   /** Maximum number of compressions of the body of a response, one inside the other. */
   contentCodingsMax: 4,
+  /**
+   * The body of a compressed response, and each compressed form inside it, may have the size of the largest file times
+   * `compressedRatioMax`, plus `compressedBytesMore`. Compression makes some files slightly larger.
+   */
+  compressedRatioMax: 1.01,
+  compressedBytesMore: 64 * KB,
   /** Number of bytes at the start of a download by which the server recognises a web page. */
   sniffBytes: 512,
   /** Number of bytes at the start of a downloaded web page in which the server searches for a sign-in form. */

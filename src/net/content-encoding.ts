@@ -57,13 +57,31 @@ export function codingsIn(header: string | undefined): string[] {
 
 /**
  * Opens a sink that decodes bytes and passes them to `write`. Returns null if steno cannot decode one of the codings,
- * or if there are too many.
+ * or if there are too many. With several codings, the body is decoded in several steps. Each step counts the compressed
+ * bytes that it takes, and calls `count` with their number so far, which may throw an error: a body of 500 bytes can
+ * become any number of compressed bytes that decode to nothing.
  */
-export function openDecoder(codings: string[], write: (bytes: Uint8Array) => Promise<void>): Sink | null {
+export function openDecoder(
+  codings: string[],
+  write: (bytes: Uint8Array) => Promise<void>,
+  count: (compressedBytes: number) => void,
+): Sink | null {
   const decoders = codings.map(coding => registered[coding]).filter(decoder => decoder != null)
   if (decoders.length < codings.length || codings.length > limits.contentCodingsMax) return null
   const plain: Sink = { push: write, end: async () => {}, abandon: async () => {} }
-  return decoders.reduce(decoding, plain)
+  return decoders.reduce((next, create) => counting(decoding(next, create), count), plain)
+}
+
+function counting(sink: Sink, count: (bytes: number) => void): Sink {
+  let pushed = 0
+  return {
+    ...sink,
+    push: async bytes => {
+      pushed += bytes.length
+      count(pushed)
+      await sink.push(bytes)
+    },
+  }
 }
 
 /** Returns a sink that decodes bytes and pushes them into `next`. */

@@ -29,7 +29,10 @@ export async function store(
     onProgress?.(progress.bytes, progress.total)
   }
   const filter = progress.bytes === 0 ? openPageFilter(answer, write) : passEverything(write)
-  const decoder = openDecoder(codingsOf(answer), filter.push)
+  const compressedMax = bytesMax * limits.compressedRatioMax + limits.compressedBytesMore
+  const decoder = openDecoder(codingsOf(answer), filter.push, compressedBytes => {
+    if (compressedBytes > compressedMax) throw tooLarge(bytesMax)
+  })
   if (!decoder) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.encoding)
   try {
     const end = await answer.read(decoder.push, { stallMs, bytesMin: limits.downloadStallBytesMin })

@@ -7,11 +7,15 @@ test.each([[['gzip']], [['gzip', 'gzip']]])(
     const begun = Promise.withResolvers<void>()
     const released = Promise.withResolvers<void>()
     const written: string[] = []
-    const decoder = openDecoder(codings, async bytes => {
-      begun.resolve()
-      await released.promise
-      written.push(Buffer.from(bytes).toString())
-    })!
+    const decoder = openDecoder(
+      codings,
+      async bytes => {
+        begun.resolve()
+        await released.promise
+        written.push(Buffer.from(bytes).toString())
+      },
+      () => {},
+    )!
     const body = codings.reduce(
       (bytes, _) => Bun.gzipSync(bytes),
       new Uint8Array(Buffer.from('Good morning.')),

@@ -236,6 +236,16 @@ const refusals: Record<string, Refusal> = {
     'FILE_TOO_LARGE',
     /976\.6 KB/,
   ],
+  'a compressed body that decodes to nothing, and is over the limit': [
+    socket => answer(socket, 200, { 'Content-Encoding': 'gzip' }, gzipOfNothing(1_200_000)),
+    'FILE_TOO_LARGE',
+    /976\.6 KB/,
+  ],
+  'a small body that decodes to such a body': [
+    socket => answer(socket, 200, { 'Content-Encoding': 'gzip,gzip' }, gzipSync(gzipOfNothing(1_200_000))),
+    'FILE_TOO_LARGE',
+    /976\.6 KB/,
+  ],
   'a body that is always truncated': [
     socket => socket.end(`${head(200, { 'Content-Length': 9000 })}\x00abc`),
     'DOWNLOAD_FAILED',
@@ -749,4 +759,18 @@ function randomBytes(length: number, seed: number): Buffer {
     words[index] = state
   }
   return Buffer.from(words.buffer, 0, length)
+}
+
+/** Returns about `length` bytes in the format of gzip that decode to no bytes. They consist of empty blocks. */
+function gzipOfNothing(length: number): Buffer {
+  const header = gzipSync('').subarray(0, 10)
+  const block = [0x00, 0x00, 0x00, 0xff, 0xff]
+  const lastBlock = [0x01, ...block.slice(1)]
+  const checksumAndSize = 8
+  return Buffer.concat([
+    header,
+    Buffer.alloc(length, Buffer.from(block)),
+    Buffer.from(lastBlock),
+    Buffer.alloc(checksumAndSize),
+  ])
 }
