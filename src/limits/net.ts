@@ -37,7 +37,7 @@ export const netLimits = {
   downloadRateAfterMs: 60 * second,
   /**
    * A download fails after this many attempts in a row that each add fewer than `downloadFurtherBytes` bytes to the
-   * file.
+   * file. The attempts with a compressed body all count.
    */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,

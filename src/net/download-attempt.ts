@@ -111,10 +111,11 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 }
 
 function learn(answer: Answer, progress: Progress): void {
-  const encoded = codingsOf(answer).length > 0
+  const compressed = codingsOf(answer).length > 0
   progress.begun = true
+  progress.compressed = compressed
   // The length of a compressed body is not the length of the file. A later part of such a body cannot be decoded alone,
   // so the next attempt starts at the first byte.
-  progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
-  progress.version = encoded ? null : versionOf(answer)
+  progress.total = compressed ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
+  progress.version = compressed ? null : versionOf(answer)
 }

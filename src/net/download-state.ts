@@ -30,6 +30,8 @@ export type Progress = {
   version: string | null
   /** True after the first successful response that began at the first byte of the file. */
   begun: boolean
+  /** True if the last response had a compressed body. The next attempt then starts at the first byte. */
+  compressed: boolean
   /**
    * The number of bytes that all attempts together have written, and the time in milliseconds in which they have read
    * and written them.

@@ -49,6 +49,7 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
     total: null,
     version: null,
     begun: false,
+    compressed: false,
     receivedBytes: 0,
     receivedMs: 0,
   }
@@ -57,7 +58,9 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
   for (;;) {
     const end = await attempt(file, address, progress, options)
     if (end === 'complete') return progress.bytes
-    const further = progress.bytes >= furthest + limits.downloadFurtherBytes
+    // Each attempt decodes a compressed body from its first byte again. With a new count after each longer attempt, a
+    // server could make steno decode small bodies of several GB for hours.
+    const further = !progress.compressed && progress.bytes >= furthest + limits.downloadFurtherBytes
     furthest = Math.max(furthest, progress.bytes)
     fruitless = further ? 0 : fruitless + 1
     if (fruitless >= limits.downloadTriesMax) {

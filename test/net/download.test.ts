@@ -448,6 +448,16 @@ test('a compressed body that breaks off is downloaded again from its start', asy
   expect(server.requests.map(asked)).toEqual(Array(2).fill([undefined, undefined]))
 })
 
+test('a compressed body that breaks off ever further on is downloaded a limited number of times', async () => {
+  const headers = { 'Content-Encoding': 'gzip', 'Content-Length': 1_000_000 }
+  const server = await serve({
+    '/a': (socket, _, nth) =>
+      cut(socket, head(200, headers), gzipSync(Buffer.alloc(2 * nth * limits.downloadFurtherBytes))),
+  })
+  expect((await failureOf(take(server.url('/a')))).code).toBe('DOWNLOAD_FAILED')
+  expect(server.requests.length).toBe(limits.downloadTriesMax)
+})
+
 test('a file that changed between two attempts is downloaded again, never mixed', async () => {
   const honest: Scene = (socket, _, nth) =>
     nth === 1
