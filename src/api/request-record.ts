@@ -14,7 +14,10 @@ type Answered = {
   requestState: RequestState
 }
 
-export function openRecorder({ db, metrics }: Service, requestLog: RequestLog): (answered: Answered) => void {
+export function openRecorder(
+  { db, metrics, refusals }: Service,
+  requestLog: RequestLog,
+): (answered: Answered) => void {
   const counters = openRequestCounters(metrics)
   return ({ request, route: known, params, status, requestState }) => {
     const route = known ?? 'none'
@@ -22,7 +25,7 @@ export function openRecorder({ db, metrics }: Service, requestLog: RequestLog): 
     counters.count(route, request.method, status, ms / 1000)
     const { id } = (params ?? {}) as { id?: string }
     const method = methodName(request.method)
-    logAccess(requestState, { method, route, status, ms, id })
+    logAccess(refusals, requestState, { method, route, status, ms, id })
     const accountId = requestState.caller?.accountId ?? null
     requestLog.add({ at: db.now(), method, route, status, ms: Math.round(ms), accountId })
   }
