@@ -1,11 +1,12 @@
-// Breaks in the reading of a body. A client can send a body in chunks of one byte. Without breaks, a few such bodies
-// block the event loop for 20 s: chunks that have arrived are read without a return to the event loop.
+// Breaks in long work, in which the server handles other events. A client can send a body in chunks of one byte. Without
+// breaks, a few such bodies block the event loop for 20 s: chunks that have arrived are read without a return to the
+// event loop.
 
 import { limits } from '../limits.ts'
 import { nextTurn } from './next-turn.ts'
 
 /**
- * Returns a function that must be called after each chunk. If the last break was `breakEveryMs` ago, the function waits
+ * Returns a function that must be called after each chunk or step. If the last break was `breakEveryMs` ago, the function waits
  * until the event loop has handled other events.
  */
 export function openBreaks(): () => Promise<void> {

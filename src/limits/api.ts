@@ -5,7 +5,7 @@ import { day, hour, KB, MB, minute, second } from './units.ts'
 export const apiLimits = {
   // Limits of requests to the API.
   bodyBytesMax: 100 * KB,
-  /** Interval at which the reading of a body lets the event loop handle other events. */
+  /** Interval at which the reading of a body, and other long work, lets the event loop handle other events. */
   breakEveryMs: 10,
   /** Maximum length of the boundary of a multipart form. Some senders use more than the 70 characters of RFC 2046. */
   formBoundaryLengthMax: 256,

@@ -1,5 +1,6 @@
 // Divides a transcript into subtitle cues. All words of one cue are from the same utterance.
 
+import type { Steps } from '../base/steps.ts'
 import { limits } from '../limits.ts'
 import { cleaner } from './pieces.ts'
 import { type Spoken, spokenWords } from './spoken-words.ts'
@@ -18,12 +19,14 @@ export type CueOptions = {
 type OpenCue = Cue & { words: number; characters: number }
 
 /** Returns the subtitle cues of a transcript, ordered by their start times. Each cue ends later than it starts. */
-export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
+export function* cutCues(transcript: Transcript, options: CueOptions): Steps<Cue[]> {
   const clean = cleaner(options.stripChars)
-  const cues = transcript.utterances
-    .flatMap(utterance => cut(spokenWords(utterance, clean), options))
-    .sort((one, other) => one.startMs - other.startMs)
-  return giveLength(cues)
+  const cues: Cue[] = []
+  for (const utterance of transcript.utterances) {
+    cues.push(...cut(spokenWords(utterance, clean), options))
+    yield
+  }
+  return giveLength(cues.sort((one, other) => one.startMs - other.startMs))
 }
 
 function cut(words: Spoken[], options: CueOptions): Cue[] {

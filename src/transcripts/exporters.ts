@@ -1,16 +1,28 @@
 // Writes a transcript as SubRip, WebVTT or plain text.
 
+import { runAtOnce, type Steps } from '../base/steps.ts'
 import type { ExportOptions } from './export-options.ts'
 import { writeSrt, writeVtt } from './subtitle-files.ts'
 import { writeText } from './text-file.ts'
 import type { Transcript } from './transcript.ts'
 
-type Exporter = { type: string; write: (transcript: Transcript, options: ExportOptions) => string }
+type Write<Result> = (transcript: Transcript, options: ExportOptions) => Result
+
+type Exporter = {
+  type: string
+  write: Write<string>
+  /** Does the same as `write`, in steps. */
+  writeInSteps: Write<Steps<string>>
+}
 
 export const exporters = {
-  srt: { type: 'text/plain; charset=utf-8', write: writeSrt },
-  vtt: { type: 'text/vtt; charset=utf-8', write: writeVtt },
-  text: { type: 'text/plain; charset=utf-8', write: writeText },
-} as const satisfies Record<string, Exporter>
+  srt: exporter('text/plain; charset=utf-8', writeSrt),
+  vtt: exporter('text/vtt; charset=utf-8', writeVtt),
+  text: exporter('text/plain; charset=utf-8', writeText),
+}
+
+function exporter(type: string, writeInSteps: Write<Steps<string>>): Exporter {
+  return { type, writeInSteps, write: (transcript, options) => runAtOnce(writeInSteps(transcript, options)) }
+}
 
 export type ExportFormat = keyof typeof exporters

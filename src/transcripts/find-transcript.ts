@@ -1,5 +1,6 @@
 // Reads transcripts and single utterances from the database.
 
+import type { Steps } from '../base/steps.ts'
 import type { Db } from '../db/db.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 import { rowsOf, utteranceId, utterancesMax } from './utterance-id.ts'
@@ -10,6 +11,23 @@ export type Version = 'current' | 'original'
 export function findTranscript(db: Db, jobId: string, version: Version = 'current'): Transcript | null {
   const json = findTranscriptJson(db, jobId, version)
   return json === null ? null : (JSON.parse(json) as Transcript)
+}
+
+/** Does the same as `findTranscript`, in steps. The first step reads the whole transcript from the database. */
+export function* findTranscriptInSteps(
+  db: Db,
+  jobId: string,
+  version: Version = 'current',
+): Steps<Transcript | null> {
+  const found = findParts(db, jobId, version)
+  if (!found) return null
+  yield
+  const utterances: Utterance[] = []
+  for (const json of found.utterances) {
+    utterances.push(JSON.parse(json))
+    yield
+  }
+  return { ...(JSON.parse(found.head) as Omit<Transcript, 'utterances'>), utterances }
 }
 
 /** The SQL expressions that select the JSON of each version of a transcript. */
@@ -23,6 +41,12 @@ const columns: Record<Version, { head: string; body: string }> = {
  * without parsing it.
  */
 export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): string | null {
+  const found = findParts(db, jobId, version)
+  return found && `${found.head.slice(0, -1)},"utterances":[${found.utterances.join(',')}]}`
+}
+
+/** Returns the JSON of a transcript without its utterances, and the JSON of each utterance. */
+function findParts(db: Db, jobId: string, version: Version): { head: string; utterances: string[] } | null {
   const { head, body } = columns[version]
   const found = db.find<{ head: string; seq: number }>(
     `select ${head} as head, seq from transcripts join jobs on jobs.id = job_id
@@ -34,7 +58,7 @@ export function findTranscriptJson(db: Db, jobId: string, version: Version = 'cu
     `select ${body} as body from utterances where id between $first and $last order by id desc`,
     rowsOf(found),
   )
-  return `${found.head.slice(0, -1)},"utterances":[${utterances.map(row => row.body).join(',')}]}`
+  return { head: found.head, utterances: utterances.map(row => row.body) }
 }
 
 /** Returns the size of the utterances of a transcript, in bytes of JSON. For ten hours of speech, this takes about 10 ms. */

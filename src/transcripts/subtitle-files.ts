@@ -1,27 +1,31 @@
 // Writes a transcript as a subtitle file, in the format SubRip or WebVTT.
 
+import type { Steps } from '../base/steps.ts'
 import { clock, pad } from './clock.ts'
 import { type Cue, cutCues } from './cues.ts'
 import { type ExportOptions, showsSpeakers, speakerName } from './export-options.ts'
 import type { Transcript } from './transcript.ts'
 
-export function writeSrt(transcript: Transcript, options: ExportOptions): string {
+export function* writeSrt(transcript: Transcript, options: ExportOptions): Steps<string> {
   const named = showsSpeakers(transcript, options)
-  return cutCues(transcript, options)
-    .map((cue, index) => {
-      const said = named && cue.speaker ? `${speakerName(cue.speaker)}: ${cue.text}` : cue.text
-      return `${index + 1}\n${times(cue, ',')}\n${withoutArrow(said)}\n`
-    })
-    .join('\n')
+  const written: string[] = []
+  for (const cue of yield* cutCues(transcript, options)) {
+    const said = named && cue.speaker ? `${speakerName(cue.speaker)}: ${cue.text}` : cue.text
+    written.push(`${written.length + 1}\n${times(cue, ',')}\n${withoutArrow(said)}\n`)
+    yield
+  }
+  return written.join('\n')
 }
 
-export function writeVtt(transcript: Transcript, options: ExportOptions): string {
+export function* writeVtt(transcript: Transcript, options: ExportOptions): Steps<string> {
   const named = showsSpeakers(transcript, options)
-  const cues = cutCues(transcript, options).map(cue => {
+  const written: string[] = []
+  for (const cue of yield* cutCues(transcript, options)) {
     const voice = named && cue.speaker ? `<v ${escaped(speakerName(cue.speaker))}>` : ''
-    return `\n${times(cue, '.')}\n${voice}${escaped(cue.text)}\n`
-  })
-  return `WEBVTT\n${cues.join('')}`
+    written.push(`\n${times(cue, '.')}\n${voice}${escaped(cue.text)}\n`)
+    yield
+  }
+  return `WEBVTT\n${written.join('')}`
 }
 
 function times({ startMs, endMs }: Cue, point: ',' | '.'): string {

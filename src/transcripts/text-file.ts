@@ -1,5 +1,6 @@
 // Writes a transcript as plain text, in paragraphs.
 
+import type { Steps } from '../base/steps.ts'
 import { clock } from './clock.ts'
 import { type ExportOptions, showsSpeakers, speakerName } from './export-options.ts'
 import { cleaner, findPieces, joinPieces, type Piece } from './pieces.ts'
@@ -7,9 +8,9 @@ import type { Transcript } from './transcript.ts'
 
 type Paragraph = { startMs: number; speaker: string | null; pieces: Piece[] }
 
-export function writeText(transcript: Transcript, options: ExportOptions): string {
+export function* writeText(transcript: Transcript, options: ExportOptions): Steps<string> {
   const named = showsSpeakers(transcript, options)
-  const said = paragraphs(transcript, options)
+  const said = yield* paragraphs(transcript, options)
   const hours = reachesAnHour(transcript)
   const shown = (options.includeTimestamps ? said : turns(said)).map(({ startMs, speaker, pieces }) => {
     const time = options.includeTimestamps ? `[${clock(startMs, hours)}] ` : ''
@@ -23,21 +24,26 @@ export function writeText(transcript: Transcript, options: ExportOptions): strin
  * Returns one paragraph for each utterance that has text, ordered by time. Only `full_transcript` shows whether white
  * space separates two utterances.
  */
-function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
+function* paragraphs(
+  { full_transcript, utterances }: Transcript,
+  { stripChars }: ExportOptions,
+): Steps<Paragraph[]> {
   const clean = cleaner(stripChars)
   const keepsSpaces = !stripChars.includes(' ')
   const found = findPieces(
     utterances.map(({ text }) => text ?? ''),
     full_transcript ?? '',
   )
-  return utterances
-    .map(({ start, speaker, text }, index) => ({
-      startMs: Number.isFinite(start) ? Math.max(0, start * 1000) : 0,
-      speaker,
-      pieces: [{ text: clean(text ?? ''), spaced: keepsSpaces && found[index]?.spaced === true }],
-    }))
-    .filter(({ pieces: [piece] }) => piece?.text !== '')
-    .sort((one, other) => one.startMs - other.startMs)
+  const said: Paragraph[] = []
+  for (const [index, utterance] of utterances.entries()) {
+    yield
+    const text = clean(utterance.text ?? '')
+    if (text === '') continue
+    const { start, speaker } = utterance
+    const startMs = Number.isFinite(start) ? Math.max(0, start * 1000) : 0
+    said.push({ startMs, speaker, pieces: [{ text, spaced: keepsSpaces && found[index]?.spaced === true }] })
+  }
+  return said.sort((one, other) => one.startMs - other.startMs)
 }
 
 /** Joins consecutive paragraphs of the same speaker, or without a speaker, into one paragraph. */

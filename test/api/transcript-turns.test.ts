@@ -1,7 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
 import { openApp } from '../../src/api/app.ts'
+import { exportJob } from '../../src/api/jobs/exports.ts'
 import { answerInTurn, inTurn } from '../../src/api/jobs/transcript-turns.ts'
+import { readTranscript } from '../../src/api/mcp/reading.ts'
 import type { Service } from '../../src/api/service.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { findJob } from '../../src/jobs/job.ts'
@@ -50,6 +52,37 @@ sourceOnly('large transcripts wait until a client has read an earlier one, small
   gone.abort()
   expect(await (await waiting[1]!).text()).toBe('text')
   await Promise.all(held.slice(1).map(response => response.body?.cancel()))
+})
+
+sourceOnly('an export takes breaks, in which the server handles other events', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const texts = Array.from({ length: 20 }, () => 'Good morning.')
+  const job = findJob(service.db, addTranscript(service.db, ana, texts))!
+  let events = 0
+  let isOver = false
+  const event = () => {
+    events += 1
+    if (!isOver) setImmediate(event)
+  }
+  setImmediate(event)
+  // Each reading of the clock is later by the interval of the breaks, so each step ends with a break.
+  let nowMs = 0
+  using _ = spyOn(performance, 'now').mockImplementation(() => (nowMs += limits.breakEveryMs))
+  const counts: number[] = []
+  const count = async (work: Promise<unknown>) => {
+    const before = events
+    await work
+    counts.push(events - before)
+  }
+  for (const format of ['srt', 'vtt', 'text'] as const) {
+    await count(exportJob(service.db, job, { format }))
+    const context = { service, caller: { accountId: ana.id }, recheck: () => {} }
+    await count(readTranscript(context, job.id, { page: 1, format }))
+  }
+  isOver = true
+  // The steps read, and then write, each utterance.
+  for (const each of counts) expect(each).toBeGreaterThanOrEqual(2 * texts.length)
 })
 
 sourceOnly.each(['', '/export?format=srt'])(

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { runAtOnce } from '../../src/base/steps.ts'
 import { limits } from '../../src/limits.ts'
 import { type CueOptions, cutCues } from '../../src/transcripts/cues.ts'
 import type { Transcript, Utterance, Word } from '../../src/transcripts/transcript.ts'
@@ -33,7 +34,7 @@ function shown(utterances: Utterance[], options: Partial<CueOptions> = {}): stri
     speakers: null,
     utterances,
   }
-  return cutCues(transcript, { ...wide, ...options }).map(
+  return runAtOnce(cutCues(transcript, { ...wide, ...options })).map(
     ({ startMs, endMs, speaker, text }) => `${startMs}-${endMs} ${speaker ? `${speaker}: ` : ''}${text}`,
   )
 }

@@ -1,14 +1,16 @@
 // Exports a transcript as subtitles or text, with the options of the query.
 
 import type { Static } from '@sinclair/typebox'
+import { runWithBreaks, type Steps } from '../../base/steps.ts'
 import type { Db } from '../../db/db.ts'
 import { ApiError } from '../../errors.ts'
 import type { Job } from '../../jobs/job.ts'
 import { limits } from '../../limits.ts'
 import type { ExportOptions } from '../../transcripts/export-options.ts'
 import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
-import { findTranscript } from '../../transcripts/find-transcript.ts'
+import { findTranscriptInSteps } from '../../transcripts/find-transcript.ts'
 import type { exportQuery } from '../shapes/exports.ts'
+import type { Written } from './transcript-turns.ts'
 
 type Parameter = Exclude<keyof Static<typeof exportQuery>, 'format' | 'version' | 'wait'>
 
@@ -47,15 +49,26 @@ export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>)
   }
 }
 
-/** Returns the exported transcript and its headers. Throws an ApiError when the job has no transcript. */
-export function exportJob(db: Db, { id, status, errorCode }: Job, query: Static<typeof exportQuery>) {
+/**
+ * Returns the exported transcript and its headers. Rejects with an ApiError when the job has no transcript. Takes breaks
+ * in which the server handles other events, because the export of a long transcript takes 0.1 s or more.
+ */
+export function exportJob(db: Db, job: Job, query: Static<typeof exportQuery>): Promise<Written> {
+  return runWithBreaks(exportInSteps(db, job, query))
+}
+
+function* exportInSteps(
+  db: Db,
+  { id, status, errorCode }: Job,
+  query: Static<typeof exportQuery>,
+): Steps<Written> {
   const options = exportOptions(query)
-  const transcript = findTranscript(db, id, query.version)
+  const transcript = yield* findTranscriptInSteps(db, id, query.version)
   if (!transcript)
     throw new ApiError(
       'INVALID_REQUEST',
       `format ${query.format} needs a completed transcription; this one is ${status}${errorCode ? ` (${errorCode})` : ''}.`,
     )
-  const { type, write } = exporters[query.format]
-  return { body: write(transcript, options), headers: { 'Content-Type': type } }
+  const { type, writeInSteps } = exporters[query.format]
+  return { body: yield* writeInSteps(transcript, options), headers: { 'Content-Type': type } }
 }

@@ -79,7 +79,7 @@ function answerFrom(
   service: Service,
   { request, caller, requestState, params }: Awaited,
   job: Job,
-  write: (job: Job) => Written,
+  write: (job: Job) => Written | Promise<Written>,
 ): Promise<Response> {
   return answerInTurn(service.db, job, request.signal, () => {
     requestState.recheck()

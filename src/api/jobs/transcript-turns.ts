@@ -1,5 +1,5 @@
 // Lets requests take turns in reading and editing transcripts. The transcript of ten hours of speech has 10 MB as JSON.
-// Its export blocks the event loop for 0.3 s, and an edit of many utterances for longer.
+// To read it takes 20 ms, its export takes 0.1 s, and an edit of many utterances longer.
 
 import { nextTurn } from '../../base/next-turn.ts'
 import { openSemaphore } from '../../base/semaphore.ts'
@@ -15,7 +15,7 @@ const sending = openSemaphore(limits.largeAnswersMax)
  * Calls `work`, which reads or edits a transcript, and returns its result. Only one call runs at a time, and the
  * accounts take turns. The server handles other events between two calls.
  */
-export function inTurn<T>(accountId: string, work: () => T): Promise<T> {
+export function inTurn<T>(accountId: string, work: () => T | Promise<T>): Promise<T> {
   return working.run(accountId, async () => {
     await nextTurn()
     return work()
@@ -32,7 +32,7 @@ export async function answerInTurn(
   db: Db,
   { accountId, seq }: Pick<Job, 'accountId' | 'seq'>,
   signal: AbortSignal,
-  write: () => Written,
+  write: () => Written | Promise<Written>,
 ): Promise<Response> {
   const written = () => inTurn(accountId, write)
   if (sizeOfTranscript(db, seq) <= limits.largeTranscriptBytes) {

@@ -1,5 +1,6 @@
 // Waits for a job, and reads its transcript for an assistant.
 
+import { runWithBreaks, type Steps } from '../../base/steps.ts'
 import { formatClock } from '../../base/units.ts'
 import { ApiError } from '../../errors.ts'
 import { errorOf } from '../../jobs/events.ts'
@@ -7,7 +8,7 @@ import { findOwnJob, type Job } from '../../jobs/job.ts'
 import { isTerminal } from '../../jobs/states.ts'
 import { limits } from '../../limits.ts'
 import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
-import { findTranscript } from '../../transcripts/find-transcript.ts'
+import { findTranscriptInSteps } from '../../transcripts/find-transcript.ts'
 import { exportOptions } from '../jobs/exports.ts'
 import { inTurn } from '../jobs/transcript-turns.ts'
 import type { Service } from '../service.ts'
@@ -67,26 +68,26 @@ export function readTranscript(
 ): Promise<string> {
   return inTurn(context.caller.accountId, () => {
     context.recheck()
-    return writePage(context, id, wanted)
+    return runWithBreaks(writePage(context, id, wanted))
   })
 }
 
-function writePage(
+function* writePage(
   { service, caller }: Pick<Reading, 'service' | 'caller'>,
   id: string,
   { page, format }: { page: number; format: ExportFormat },
-): string {
+): Steps<string> {
   const job = ownJob(service.db, caller.accountId, id)
   if (job.state === 'failed') {
     const { code, message } = errorOf(job)
     throw new ApiError('CONFLICT', `The transcription ${id} failed with ${code}: ${message}`)
   }
-  const transcript = findTranscript(service.db, id)
+  const transcript = yield* findTranscriptInSteps(service.db, id)
   if (!transcript) {
     return `The transcription ${id} is ${job.status}: ${job.progress}. Call get_transcript with this id to wait for it.`
   }
   const options = { ...exportOptions({}), includeTimestamps: true }
-  const pages = cutPages(exporters[format].write(transcript, options))
+  const pages = cutPages(yield* exporters[format].writeInSteps(transcript, options))
   const text = pages[page - 1]
   if (text === undefined) {
     throw new ApiError('INVALID_REQUEST', `There is no page ${page}; the last page is ${pages.length}.`)
