@@ -1,7 +1,6 @@
 // The hits of a search: utterances, and the parts of their texts that match the query.
 
-import { findPhrases, type Stretch } from '../transcripts/find-phrases.ts'
-import type { Phrase } from '../transcripts/search-words.ts'
+import type { PhraseFinder, Stretch } from '../transcripts/find-phrases.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 import { placeOfUtterance } from '../transcripts/utterance-id.ts'
 
@@ -28,13 +27,13 @@ export type HitRow = Pick<Hit, 'jobId' | 'filename' | 'sourceUrl' | 'createdAt'>
   body: string
 }
 
-export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[]): Hit {
+export function hitOf({ rowId, body, ...row }: HitRow, finder: PhraseFinder): Hit {
   const utterance = JSON.parse(body) as Utterance
   return {
     ...row,
     index: placeOfUtterance(rowId).index,
     utterance,
-    matches: matchesIn(utterance, phrases),
+    matches: matchesIn(utterance, finder),
   }
 }
 
@@ -42,11 +41,11 @@ export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[
  * Returns the parts of an utterance that match the phrases. A part has the times of its first and its last timed word.
  * A part without timed words has the times of the utterance.
  */
-function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
+function matchesIn({ text, start, end, words }: Utterance, finder: PhraseFinder): Match[] {
   const spoken = placeWords(text, words)
   // Matches and words are both in the order of the text, so one pass over the words is enough.
   let next = 0
-  return findPhrases(text, phrases).map(({ from, to }) => {
+  return finder.find(text).map(({ from, to }) => {
     while ((spoken[next]?.to ?? to) <= from) next += 1
     let after = next
     while ((spoken[after]?.from ?? to) < to) after += 1

@@ -2,8 +2,7 @@
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
-import { countPhrases } from '../transcripts/find-phrases.ts'
-import type { Phrase } from '../transcripts/search-words.ts'
+import { PhraseFinder } from '../transcripts/find-phrases.ts'
 import type { HitRow } from './search-hits.ts'
 import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Query } from './search-pages.ts'
 
@@ -14,8 +13,8 @@ import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Quer
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 
 /** Returns the BM25 score of an utterance in millionths, rounded to a whole number. All phrases have equal weight. */
-function scoreOf(text: string, phrases: readonly Phrase[]): number {
-  const counts = countPhrases(text, phrases)
+function scoreOf(text: string, finder: PhraseFinder): number {
+  const counts = finder.count(text)
   const norm = saturation * (1 - lengthWeight + (lengthWeight * text.length) / usualLength)
   const score = counts.reduce((sum, count) => sum + (count * (saturation + 1)) / (count + norm), 0)
   return Math.round(score * 1e6)
@@ -37,8 +36,9 @@ export function bestPage(db: Db, query: Query): Page {
   )
   // The next page starts after the last hit, not after a number of hits. Hits may appear or disappear between two
   // pages.
+  const finder = new PhraseFinder(phrases)
   const ranked = candidates
-    .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, phrases) }))
+    .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, finder) }))
     .filter(({ score, rowId }) => score < lastScore || (score === lastScore && rowId < lastRowId))
     .toSorted((one, other) => other.score - one.score || other.rowId - one.rowId)
   const shown = ranked.slice(0, limit)

@@ -2,6 +2,7 @@
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
+import { PhraseFinder } from '../transcripts/find-phrases.ts'
 import { phrasesOf } from '../transcripts/search-words.ts'
 import { type Hit, hitOf } from './search-hits.ts'
 import { newestPage, type SearchPlace } from './search-pages.ts'
@@ -29,5 +30,6 @@ export function searchUtterances(
   const words = phrases.reduce((sum, phrase) => sum + phrase.length, 0)
   if (words === 0 || words > limits.searchWordsMax) return { hits: [], next: null }
   const { rows, next } = (order === 'best' ? bestPage : newestPage)(db, { accountId, phrases, limit, after })
-  return { hits: rows.map(row => hitOf(row, phrases)), next }
+  const finder = new PhraseFinder(phrases)
+  return { hits: rows.map(row => hitOf(row, finder)), next }
 }

@@ -5,68 +5,105 @@ import { type Phrase, searchWords } from './search-words.ts'
 /** A part of a text. `from` is its first position, and `to` is the position after its end, in UTF-16 code units. */
 export type Stretch = { from: number; to: number }
 
-/** Returns, for each phrase, how often it occurs in a text. */
-export function countPhrases(text: string, phrases: readonly Phrase[]): number[] {
-  const words = searchWords(text).map(({ word }) => word)
-  return phrases.map(phrase => placesOf(phrase, words).length)
+/** A node of the trie of the phrases. The path to it is the start of at least one phrase, word by word. */
+type Node = {
+  next: Map<string, Node>
+  /** The node of the longest shorter start of a phrase with which this path ends. The root has no such node. */
+  back: Node | null
+  /** The indexes of all phrases with which this path ends. */
+  phrases: number[]
 }
 
-/** Returns the parts of a text that match a phrase, in the order of the text. Overlapping matches become one part. */
-export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[] {
-  const places = searchWords(text)
-  const words = places.map(({ word }) => word)
-  const marked = words.map(() => false)
-  const joined = words.map(() => false)
-  for (const phrase of phrases) {
-    let end = 0
-    for (const at of placesOf(phrase, words)) {
-      // The previous match has already marked the words before `end`.
-      marked.fill(true, Math.max(at, end), at + phrase.length)
-      joined.fill(true, Math.max(at, end - 1), at + phrase.length - 1)
-      end = at + phrase.length
+/**
+ * Finds phrases by the Aho-Corasick algorithm. It reads each word of a text about once, whatever the number of phrases.
+ * A search by one phrase after the other takes 0.6 s for 200 phrases in 1000 texts.
+ */
+export class PhraseFinder {
+  readonly #phrases: readonly Phrase[]
+  readonly #root: Node
+
+  constructor(phrases: readonly Phrase[]) {
+    this.#phrases = phrases
+    this.#root = trieOf(phrases)
+  }
+
+  /** Returns, for each phrase, how often it occurs in a text. */
+  count(text: string): number[] {
+    const counts = this.#phrases.map(() => 0)
+    const words = searchWords(text).map(({ word }) => word)
+    for (const { phrase } of this.#matches(words)) counts[phrase] = (counts[phrase] ?? 0) + 1
+    return counts
+  }
+
+  /** Returns the parts of a text that match a phrase, in the order of the text. Overlapping matches become one part. */
+  find(text: string): Stretch[] {
+    const places = searchWords(text)
+    const words = places.map(({ word }) => word)
+    const marked = words.map(() => false)
+    const joined = words.map(() => false)
+    const ends = this.#phrases.map(() => 0)
+    for (const { phrase, at, after } of this.#matches(words)) {
+      // The previous match of the phrase has already marked the words before `end`.
+      const end = ends[phrase] ?? 0
+      marked.fill(true, Math.max(at, end), after)
+      joined.fill(true, Math.max(at, end - 1), after - 1)
+      ends[phrase] = after
+    }
+    const found: Stretch[] = []
+    for (const [index, { from, to }] of places.entries()) {
+      const last = found.at(-1)
+      if (!marked[index]) continue
+      if (last && joined[index - 1]) last.to = to
+      else found.push({ from, to })
+    }
+    return found
+  }
+
+  /** Yields each match: the index of the phrase, the index of its first word, and the index after its last word. */
+  *#matches(words: readonly string[]): Generator<{ phrase: number; at: number; after: number }> {
+    let node = this.#root
+    for (const [index, word] of words.entries()) {
+      node = extend(node, word) ?? this.#root
+      for (const phrase of node.phrases) {
+        const after = index + 1
+        yield { phrase, at: after - (this.#phrases[phrase]?.length ?? 0), after }
+      }
     }
   }
-  const found: Stretch[] = []
-  for (const [index, { from, to }] of places.entries()) {
-    const last = found.at(-1)
-    if (!marked[index]) continue
-    if (last && joined[index - 1]) last.to = to
-    else found.push({ from, to })
+}
+
+function trieOf(phrases: readonly Phrase[]): Node {
+  const root = openNode()
+  for (const [index, phrase] of phrases.entries()) {
+    let node = root
+    for (const word of phrase) {
+      const next = node.next.get(word) ?? openNode()
+      node.next.set(word, next)
+      node = next
+    }
+    node.phrases.push(index)
   }
-  return found
-}
-
-/**
- * Returns the index of each word at which the phrase starts, by the Knuth-Morris-Pratt algorithm. A simple comparison
- * at each word takes seconds for a long phrase of equal words.
- */
-function placesOf(phrase: Phrase, words: readonly string[]): number[] {
-  const borders = bordersOf(phrase)
-  const places: number[] = []
-  let matched = 0
-  for (let index = 0; index < words.length; index++) {
-    matched = extend(phrase, borders, matched, words[index] ?? '')
-    if (matched === phrase.length) places.push(index + 1 - matched)
+  // From the shorter paths to the longer ones, because `extend` uses the `back` of shorter paths.
+  const nodes = [root]
+  for (const node of nodes) {
+    for (const [word, next] of node.next) {
+      next.back = (node.back && extend(node.back, word)) ?? root
+      next.phrases.push(...next.back.phrases)
+      nodes.push(next)
+    }
   }
-  return places
+  return root
 }
 
-/**
- * Returns the prefix function of the phrase for the Knuth-Morris-Pratt algorithm. Element n is the length of the
- * longest border of the first n words. A border is a shorter sequence with which these words both begin and end.
- */
-function bordersOf(phrase: Phrase): number[] {
-  const borders = [0, 0]
-  for (const word of phrase.slice(1)) borders.push(extend(phrase, borders, borders.at(-1) ?? 0, word))
-  return borders
+function openNode(): Node {
+  return { next: new Map(), back: null, phrases: [] }
 }
 
-/**
- * Returns the length of the longest start of the phrase that ends at `word` in the text. `matched` is this length for
- * the previous word.
- */
-function extend(phrase: Phrase, borders: readonly number[], matched: number, word: string): number {
-  let length = matched
-  while (length > 0 && phrase[length] !== word) length = borders[length] ?? 0
-  return phrase[length] === word ? length + 1 : 0
+/** Returns the node of the longest path that is an end of the path of `node` followed by `word`, or null for none. */
+function extend(node: Node, word: string): Node | null {
+  for (let shorter: Node | null = node; shorter; shorter = shorter.back) {
+    const next = shorter.next.get(word)
+    if (next) return next
+  }
+  return null
 }

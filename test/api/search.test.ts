@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { hitOf } from '../../src/jobs/search-hits.ts'
 import { limits } from '../../src/limits.ts'
+import { PhraseFinder } from '../../src/transcripts/find-phrases.ts'
 import { shareServices, startTestService, steered } from '../support/service.ts'
 import { addTranscript, completeIndex, transcriptWith, utteranceOf } from '../support/transcripts.ts'
 
@@ -99,7 +100,7 @@ test('with order=best, words at the end of a very long utterance do not count', 
 test('the times of many matches in one utterance are found in one pass over its words', () => {
   const utterance = utteranceOf('a '.repeat(200_000).trimEnd())
   const row = { jobId: '', filename: null, sourceUrl: null, createdAt: 0, rowId: 0 }
-  const { matches } = hitOf({ ...row, body: JSON.stringify(utterance) }, [['a']])
+  const { matches } = hitOf({ ...row, body: JSON.stringify(utterance) }, new PhraseFinder([['a']]))
   expect([matches.length, matches.at(-1)]).toEqual([
     200_000,
     { from: 399_998, to: 399_999, start: 99_999.5, end: 100_000 },

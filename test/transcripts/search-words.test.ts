@@ -1,10 +1,11 @@
-import { expect, test } from 'bun:test'
-import { countPhrases, findPhrases } from '../../src/transcripts/find-phrases.ts'
+import { expect, spyOn, test } from 'bun:test'
+import { PhraseFinder } from '../../src/transcripts/find-phrases.ts'
 import { indexedWords, type Phrase, phrasesOf } from '../../src/transcripts/search-words.ts'
+import { seeded } from '../support/random.ts'
 
 /** Returns the text of each match of the query in `text`. Overlapping matches are joined into one text. */
 function found(text: string, query: string): string[] {
-  return findPhrases(text, phrasesOf(query)).map(({ from, to }) => text.slice(from, to))
+  return new PhraseFinder(phrasesOf(query)).find(text).map(({ from, to }) => text.slice(from, to))
 }
 
 test.each([
@@ -46,24 +47,39 @@ test.each([
   ['a a b a a a b', '"a a b"', 2, ['a a b', 'a a b']],
   ['a b a b a b c', '"a b a b c"', 1, ['a b a b c']],
 ])('in %p the phrase %p is found at each place, %p times', (text, query, count, expected) => {
-  expect(countPhrases(text, phrasesOf(query))).toEqual([count])
+  expect(new PhraseFinder(phrasesOf(query)).count(text)).toEqual([count])
   expect(found(text, query)).toEqual(expected)
 })
 
-test('a search reads a phrase only a few times for each word of a text, also if the phrase repeats a word', () => {
-  let reads = 0
-  const phrase: Phrase = new Proxy(Array<string>(100).fill('a'), {
-    get: (words, name, whole) => {
-      reads += Number(typeof name === 'string' && /^\d+$/.test(name))
-      return Reflect.get(words, name, whole)
-    },
-  })
-  for (const text of ['a '.repeat(5000), `${'a '.repeat(99)}b `.repeat(50)]) {
-    reads = 0
-    countPhrases(text, [phrase])
-    findPhrases(text, [phrase])
-    expect(reads).toBeLessThan(50_000)
+test('several phrases are found as one after the other, also if they overlap', () => {
+  const random = seeded(20_261_129)
+  const words = (count: number) => Array.from({ length: count }, () => 'abc'[Math.floor(random.next() * 3)]!)
+  for (let round = 0; round < 300; round++) {
+    const phrases = Array.from({ length: 5 }, () => words(1 + Math.floor(random.next() * 4)))
+    const text = words(20)
+    const counts = phrases.map(
+      phrase => text.filter((_, at) => phrase.every((word, index) => text[at + index] === word)).length,
+    )
+    expect(new PhraseFinder(phrases).count(text.join(' '))).toEqual(counts)
   }
+})
+
+const letters = [...'abcdefghijklmnopqrstuvwxyz']
+const pairs: Phrase[] = letters.flatMap(one => letters.map(other => [`${one}${other}`]))
+const costly: [string, Phrase[], string][] = [
+  ['a phrase that repeats a word', [Array(200).fill('a')], `${'a '.repeat(199)}b `.repeat(25)],
+  ['many words', pairs.slice(0, 200), pairs.join(' ').repeat(8)],
+  ['many phrases that begin alike', letters.map(letter => ['a', 'a', 'a', letter]), 'a '.repeat(5000)],
+]
+
+test.each(costly)('a search with %s looks up each word of a text only a few times', (_, phrases, text) => {
+  const finder = new PhraseFinder(phrases)
+  using lookUp = spyOn(Map.prototype, 'get')
+  finder.count(text)
+  const looked = lookUp.mock.calls.length
+  const words = text.trim().split(' ').length
+  expect(looked).toBeGreaterThanOrEqual(words)
+  expect(looked).toBeLessThanOrEqual(2 * words)
 })
 
 test('a query without a letter or a digit has no phrase', () => {
