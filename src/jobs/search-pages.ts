@@ -21,7 +21,8 @@ export type Query = {
   after: SearchPlace | null
 }
 
-export type Page = { rows: HitRow[]; next: SearchPlace | null }
+/** The hits of one page. `place` is the place at which a page after this hit starts. */
+export type Page = { rows: { row: HitRow; place: SearchPlace }[]; hasMore: boolean }
 
 export const hitColumns = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,
   uploads.filename, utterances.body, utterances.id as rowId`
@@ -67,7 +68,8 @@ export function newestPage(db: Db, query: Query): Page {
   const [top = newestTop] = after ?? []
   // One row more than `limit` is read. If this row exists, there is a next page.
   const rows = findRows<HitRow>(db, hitColumns, query, { top, limit: limit + 1 })
-  const shown = rows.slice(0, limit)
-  const last = rows.length > limit ? shown.at(-1) : undefined
-  return { rows: shown, next: last ? [last.rowId] : null }
+  return {
+    rows: rows.slice(0, limit).map(row => ({ row, place: [row.rowId] })),
+    hasMore: rows.length > limit,
+  }
 }

@@ -41,15 +41,15 @@ export function bestPage(db: Db, query: Query): Page {
     .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, finder) }))
     .filter(({ score, rowId }) => score < lastScore || (score === lastScore && rowId < lastRowId))
     .toSorted((one, other) => other.score - one.score || other.rowId - one.rowId)
-  const shown = ranked.slice(0, limit)
-  const rows = shown.flatMap(({ rowId }) =>
-    db.list<HitRow>(`select ${hitColumns} from utterances ${jobsOfUtterances} where utterances.id = $rowId`, {
-      rowId,
-    }),
-  )
   // Utterances of newer jobs have higher row ids. The next pages contain only row ids below `fixedTop`, so newer jobs
   // do not change the ranking.
   const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
-  const last = ranked.length > limit ? shown.at(-1) : undefined
-  return { rows, next: last ? [fixedTop, last.score, last.rowId] : null }
+  const rows = ranked.slice(0, limit).flatMap(({ score, rowId }) => {
+    const found = db.list<HitRow>(
+      `select ${hitColumns} from utterances ${jobsOfUtterances} where utterances.id = $rowId`,
+      { rowId },
+    )
+    return found.map(row => ({ row, place: [fixedTop, score, rowId] }))
+  })
+  return { rows, hasMore: ranked.length > limit }
 }

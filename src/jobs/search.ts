@@ -13,8 +13,9 @@ export type SearchOrder = 'newest' | 'best'
 export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 /**
- * Returns one page of the account's utterances that contain all phrases of `query`. A `query` without words, or whose
- * different phrases have more than `searchWordsMax` words, has no hits.
+ * Returns one page of the account's utterances that contain all phrases of `query`. The page has at most `limit` hits,
+ * and ends earlier after the hit with which it becomes larger than `searchPageBytesMax`. A
+ * `query` without words, or whose different phrases have more than `searchWordsMax` words, has no hits.
  */
 export function searchUtterances(
   db: Db,
@@ -29,7 +30,21 @@ export function searchUtterances(
   const phrases = phrasesOf(query)
   const words = phrases.reduce((sum, phrase) => sum + phrase.length, 0)
   if (words === 0 || words > limits.searchWordsMax) return { hits: [], next: null }
-  const { rows, next } = (order === 'best' ? bestPage : newestPage)(db, { accountId, phrases, limit, after })
+  const { rows, hasMore } = (order === 'best' ? bestPage : newestPage)(db, {
+    accountId,
+    phrases,
+    limit,
+    after,
+  })
   const finder = new PhraseFinder(phrases)
-  return { hits: rows.map(row => hitOf(row, finder)), next }
+  const hits: Hit[] = []
+  let bytes = 0
+  for (const { row, place } of rows) {
+    const hit = hitOf(row, finder)
+    hits.push(hit)
+    bytes += row.body.length + hit.matches.length * limits.searchMatchBytes
+    const isLast = hits.length === rows.length
+    if (isLast ? hasMore : bytes > limits.searchPageBytesMax) return { hits, next: place }
+  }
+  return { hits, next: null }
 }

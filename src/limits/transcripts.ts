@@ -59,6 +59,13 @@ export const transcriptLimits = {
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
+  /**
+   * A page of hits ends after the hit with which it becomes larger than this number of bytes. 100 utterances of half a
+   * minute have about 1 MB, but one edited utterance can have 0.5 MB, with thousands of matches.
+   */
+  searchPageBytesMax: 2 * MB,
+  /** Number of bytes of one match in the JSON of a hit. */
+  searchMatchBytes: 60,
   /** Maximum number of words in the different phrases of a search query. A longer query finds nothing. */
   searchWordsMax: 200,
   /**

@@ -123,6 +123,23 @@ test.each(['newest', 'best'])('pages in the order %s have no gap and no repeat',
   expect(placesIn(paged)).toEqual(placesIn(whole))
 })
 
+test.each(['newest', 'best'])('in the order %s, a page ends early after long utterances', async order => {
+  // One word and its times have about 60 bytes.
+  const long = `word ${'other '.repeat(limits.searchPageBytesMax / 50)}`
+  const { search } = await serviceWith([long, 'word', long, long, 'word'])
+  const pages: number[] = []
+  const paged: Item[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body } = await search({ q: 'word', order, limit: '4', ...(cursor && { cursor }) })
+    paged.push(...body.items)
+    pages.push(body.items.length)
+    cursor = body.next_cursor
+  }
+  expect(pages).toEqual(order === 'newest' ? [1, 2, 1, 1] : [3, 1, 1])
+  const indexes = order === 'newest' ? [0, 1, 2, 3, 4] : [1, 4, 0, 2, 3]
+  expect(paged.map(({ utterance }) => utterance)).toEqual(indexes)
+})
+
 test.each(['an older job that completes', 'a deleted job'])(
   'with order=best, %s moves no hit to another page',
   async change => {
