@@ -53,7 +53,12 @@ export const apiLimits = {
   answerBeatMs: 15 * second,
   /** Size of the JSON of a transcript above which the transcript is large. An hour of speech has about 1 MB. */
   largeTranscriptBytes: 1 * MB,
-  /** Maximum number of responses with large transcripts at the same time. A single account can use only a part of it. */
+  /**
+   * Size of the body of an edit above which the edit is large. The times of the words can make its response 60 times as
+   * large as the body.
+   */
+  largeEditBytes: 16 * KB,
+  /** Maximum number of responses with large transcripts or edits at the same time. A single account can use only a part of it. */
   largeAnswersMax: 32,
   /** Number of bytes of a large transcript that are sent at once. */
   answerPartBytes: 256 * KB,

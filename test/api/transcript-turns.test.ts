@@ -31,28 +31,50 @@ test('accounts take turns in the work on transcripts', async () => {
   expect(order).toEqual(['ana', 'ana', 'ben', 'ana'])
 })
 
-sourceOnly('large transcripts wait until a client has read an earlier one, small ones do not', async () => {
+/** Longer than the first part of a response, which Bun takes before a client reads. */
+const heldBody = '.'.repeat(3 * limits.answerPartBytes)
+
+/** Holds all slots for large responses that one account may take. */
+function holdSlots(accountId: string, signal: AbortSignal): Promise<Response[]> {
+  const held = (limits.largeAnswersMax * 3) / 4
+  const hold = () =>
+    answerInTurn(accountId, { isLarge: true, signal }, () => ({ body: heldBody, headers: {} }))
+  return Promise.all(Array.from({ length: held }, hold))
+}
+
+sourceOnly('large transcripts and edits wait until a client has read an earlier one', async () => {
   const service = await startTestService()
+  const app = openApp(service as unknown as Service)
   const ana = service.account('ana')
-  const jobWith = (text: string) => findJob(service.db, addTranscript(service.db, ana, [text]))!
-  const [large, small] = [jobWith('a'.repeat(limits.largeTranscriptBytes)), jobWith('a')]
-  const answer = (job: typeof large, { signal } = new AbortController()) =>
-    answerInTurn(service.db, job, signal, () => ({ body: 'text', headers: {} }))
-  // One account holds at most three quarters of the slots.
-  const held = await Promise.all(
-    Array.from({ length: (limits.largeAnswersMax * 3) / 4 - 1 }, () => answer(large)),
-  )
+  const add = (text: string) => addTranscript(service.db, ana, [text])
+  const ask = (id: string, text?: string) => {
+    const edit = text === undefined ? {} : editOf(text)
+    const request = new Request(`${service.url}/v1/transcribe/${id}`, {
+      ...edit,
+      headers: { 'X-Api-Key': ana.key, 'Content-Type': 'application/json' },
+    })
+    return app.handle(request)
+  }
+  const [large, small] = [add('a'.repeat(limits.largeTranscriptBytes)), add('a')]
+  // In UTF-8, this text has two bytes for each character.
+  const longText = 'ü'.repeat(limits.editedTextLengthMax)
+
   const gone = new AbortController()
-  await answer(large, gone)
-  const waiting = [answer(large), answer(large)]
-  expect(await (await answer(small)).text()).toBe('text')
-  expect(Bun.peek.status(waiting[0]!)).toBe('pending')
-  expect(await held[0]!.text()).toBe('text')
-  expect(await (await waiting[0]!).text()).toBe('text')
+  const [held] = await holdSlots(ana.id, gone.signal)
+  const waiting = [ask(large), ask(small, longText)]
+  expect((await ask(small)).status).toBe(200)
+  expect((await ask(large, 'b')).status).toBe(200)
+  expect(waiting.map(answer => Bun.peek.status(answer))).toEqual(['pending', 'pending'])
+  expect(await held?.text()).toBe(heldBody)
+  expect(await (await waiting[0]!).json()).toMatchObject({ result: { utterances: [{ text: 'b' }] } })
+  expect(await (await waiting[1]!).json()).toMatchObject({ utterances: [{ text: longText }] })
   gone.abort()
-  expect(await (await waiting[1]!).text()).toBe('text')
-  await Promise.all(held.slice(1).map(response => response.body?.cancel()))
+  expect((await ask(large)).status).toBe(200)
 })
+
+function editOf(text: string): { method: string; body: string } {
+  return { method: 'PATCH', body: JSON.stringify({ utterances: [{ index: 0, text }] }) }
+}
 
 sourceOnly('an export takes breaks, in which the server handles other events', async () => {
   const service = await startTestService()

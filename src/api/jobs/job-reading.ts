@@ -2,8 +2,9 @@
 
 import { Elysia } from 'elysia'
 import { type Job, requireOwnJob } from '../../jobs/job.ts'
+import { limits } from '../../limits.ts'
 import { countEdits } from '../../transcripts/edit.ts'
-import { findTranscriptJson } from '../../transcripts/find-transcript.ts'
+import { findTranscriptJson, sizeOfTranscript } from '../../transcripts/find-transcript.ts'
 import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
@@ -81,7 +82,8 @@ function answerFrom(
   job: Job,
   write: (job: Job) => Written | Promise<Written>,
 ): Promise<Response> {
-  return answerInTurn(service.db, job, request.signal, () => {
+  const isLarge = sizeOfTranscript(service.db, job.seq) > limits.largeTranscriptBytes
+  return answerInTurn(job.accountId, { isLarge, signal: request.signal }, () => {
     requestState.recheck()
     return write(requireOwnJob(service.db, caller.accountId, params.id))
   })

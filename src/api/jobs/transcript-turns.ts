@@ -3,10 +3,7 @@
 
 import { nextTurn } from '../../base/next-turn.ts'
 import { openSemaphore } from '../../base/semaphore.ts'
-import type { Db } from '../../db/db.ts'
-import type { Job } from '../../jobs/job.ts'
 import { limits } from '../../limits.ts'
-import { sizeOfTranscript } from '../../transcripts/find-transcript.ts'
 
 const working = openSemaphore(1)
 const sending = openSemaphore(limits.largeAnswersMax)
@@ -25,17 +22,17 @@ export function inTurn<T>(accountId: string, work: () => T | Promise<T>): Promis
 export type Written = { body: string; headers: Record<string, string> }
 
 /**
- * Returns the response that `write` makes of the transcript of a job. The response of a large transcript first waits
- * for one of `largeAnswersMax` slots. It holds the slot until the client has read it, or until `signal` is aborted.
+ * Returns the response that `write` makes of a transcript when it is the turn of the account. If `isLarge` is true, first
+ * waits for one of `largeAnswersMax` slots. The response holds the slot until the client has read it, or until `signal`
+ * is aborted. Otherwise, clients that read slowly could fill the memory.
  */
 export async function answerInTurn(
-  db: Db,
-  { accountId, seq }: Pick<Job, 'accountId' | 'seq'>,
-  signal: AbortSignal,
+  accountId: string,
+  { isLarge, signal }: { isLarge: boolean; signal: AbortSignal },
   write: () => Written | Promise<Written>,
 ): Promise<Response> {
   const written = () => inTurn(accountId, write)
-  if (sizeOfTranscript(db, seq) <= limits.largeTranscriptBytes) {
+  if (!isLarge) {
     const { body, headers } = await written()
     return new Response(body, { headers })
   }
