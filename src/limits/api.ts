@@ -58,9 +58,11 @@ export const apiLimits = {
    * large as the body.
    */
   largeEditBytes: 16 * KB,
-  /** Maximum number of responses with large transcripts or edits at the same time. A single account can use only a part of it. */
+  /** Size of a page of jobs or search hits, in characters of JSON, above which the page is large. */
+  largePageCharacters: 1 * MB,
+  /** Maximum number of large responses at the same time. A single account can use only a part of it. */
   largeAnswersMax: 32,
-  /** Number of bytes of a large transcript that are sent at once. */
+  /** Number of bytes of a large response that are sent at once. */
   answerPartBytes: 256 * KB,
 
   // Limits of the tools that assistants call over MCP.

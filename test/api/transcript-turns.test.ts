@@ -9,7 +9,7 @@ import { deleteJob } from '../../src/jobs/delete.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { limits } from '../../src/limits.ts'
 import { shareServices, sourceOnly, startTestService } from '../support/service.ts'
-import { addTranscript } from '../support/transcripts.ts'
+import { addTranscript, completeIndex } from '../support/transcripts.ts'
 
 shareServices()
 
@@ -71,6 +71,30 @@ sourceOnly('large transcripts and edits wait until a client has read an earlier 
   gone.abort()
   expect((await ask(large)).status).toBe(200)
 })
+
+sourceOnly.each(['/v1/transcriptions', '/v1/search?q=morning'])(
+  'a large page of %s waits until a client has read an earlier one',
+  async path => {
+    const service = await startTestService()
+    const app = openApp(service as unknown as Service)
+    const ana = service.account('ana')
+    const id = addTranscript(service.db, ana, ['Good morning.'])
+    completeIndex(service.db)
+    const ask = () => app.handle(new Request(service.url + path, { headers: { 'X-Api-Key': ana.key } }))
+    const gone = new AbortController()
+    await holdSlots(ana.id, gone.signal)
+    const small = await ask()
+    const url = `https://media.example/${'a'.repeat(limits.largePageCharacters)}`
+    service.db.run('update jobs set source_url = $url where id = $id', { url, id })
+    const waiting = ask()
+    expect(await small.json()).toMatchObject({ items: [{ filename: null }] })
+    expect(Bun.peek.status(waiting)).toBe('pending')
+    gone.abort()
+    const large = await waiting
+    expect(large.headers.get('content-type')).toBe('application/json')
+    expect(await large.json()).toMatchObject({ items: [{ source_url: url }] })
+  },
+)
 
 function editOf(text: string): { method: string; body: string } {
   return { method: 'PATCH', body: JSON.stringify({ utterances: [{ index: 0, text }] }) }

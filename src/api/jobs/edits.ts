@@ -11,7 +11,8 @@ import * as shapes from '../shapes/edits.ts'
 import { idParam } from '../shapes/job.ts'
 import { editsOf, tagOf } from './etag.ts'
 import { timestamp } from './job-json.ts'
-import { answerInTurn, type Written } from './transcript-turns.ts'
+import type { Written } from './large-answers.ts'
+import { answerInTurn } from './transcript-turns.ts'
 
 export const edits = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })

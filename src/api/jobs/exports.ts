@@ -10,7 +10,7 @@ import type { ExportOptions } from '../../transcripts/export-options.ts'
 import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
 import { findTranscriptInSteps } from '../../transcripts/find-transcript.ts'
 import type { exportQuery } from '../shapes/exports.ts'
-import type { Written } from './transcript-turns.ts'
+import type { Written } from './large-answers.ts'
 
 type Parameter = Exclude<keyof Static<typeof exportQuery>, 'format' | 'version' | 'wait'>
 

@@ -14,7 +14,8 @@ import { tagOf } from './etag.ts'
 import { dropUnused, exportJob } from './exports.ts'
 import { jobJson } from './job-json.ts'
 import { type Awaited, findAwaited } from './job-wait.ts'
-import { answerInTurn, type Written } from './transcript-turns.ts'
+import type { Written } from './large-answers.ts'
+import { answerInTurn } from './transcript-turns.ts'
 
 export const jobReading = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })

@@ -9,23 +9,29 @@ import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from '../shapes/search.ts'
 import { timestamp } from './job-json.ts'
+import { answerJson } from './large-answers.ts'
 
 export const search = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
     .use(gate(service))
 
-    .get('/search', ({ caller: { accountId }, query }) => hitsOf(service, accountId, query), {
-      account: 'search',
-      query: shapes.searchQuery,
-      response: { 200: shapes.searchPage },
-      detail: about({
-        summary: 'Search what was said, in all transcripts',
-        description:
-          'Finds utterances that contain all words of `q`. Words in double quotes must follow each other. ' +
-          'Case, accents and punctuation make no difference.',
-        fails: ['INVALID_REQUEST'],
-      }),
-    })
+    .get(
+      '/search',
+      ({ request, requestState, caller, query }) =>
+        answerJson({ request, requestState, caller }, () => hitsOf(service, caller.accountId, query)),
+      {
+        account: 'search',
+        query: shapes.searchQuery,
+        detail: about({
+          answer: shapes.searchPage,
+          summary: 'Search what was said, in all transcripts',
+          description:
+            'Finds utterances that contain all words of `q`. Words in double quotes must follow each other. ' +
+            'Case, accents and punctuation make no difference.',
+          fails: ['INVALID_REQUEST'],
+        }),
+      },
+    )
 
 /** Returns one page of the utterances that match a query, from all transcripts of an account. */
 export function hitsOf(

@@ -3,10 +3,9 @@
 
 import { nextTurn } from '../../base/next-turn.ts'
 import { openSemaphore } from '../../base/semaphore.ts'
-import { limits } from '../../limits.ts'
+import { sendLarge, type Written } from './large-answers.ts'
 
 const working = openSemaphore(1)
-const sending = openSemaphore(limits.largeAnswersMax)
 
 /**
  * Calls `work`, which reads or edits a transcript, and returns its result. Only one call runs at a time, and the
@@ -19,12 +18,9 @@ export function inTurn<T>(accountId: string, work: () => T | Promise<T>): Promis
   })
 }
 
-export type Written = { body: string; headers: Record<string, string> }
-
 /**
- * Returns the response that `write` makes of a transcript when it is the turn of the account. If `isLarge` is true, first
- * waits for one of `largeAnswersMax` slots. The response holds the slot until the client has read it, or until `signal`
- * is aborted. Otherwise, clients that read slowly could fill the memory.
+ * Returns the response that `write` makes of a transcript when it is the turn of the account. If `isLarge` is true, the
+ * response is sent as a large one (see `sendLarge`).
  */
 export async function answerInTurn(
   accountId: string,
@@ -32,37 +28,7 @@ export async function answerInTurn(
   write: () => Written | Promise<Written>,
 ): Promise<Response> {
   const written = () => inTurn(accountId, write)
-  if (!isLarge) {
-    const { body, headers } = await written()
-    return new Response(body, { headers })
-  }
-  const { promise, resolve, reject } = Promise.withResolvers<Response>()
-  const send = async () => {
-    const { body, headers } = await written()
-    const { stream, sent } = inParts(Buffer.from(body), signal)
-    resolve(new Response(stream, { headers }))
-    await sent
-  }
-  sending.run(accountId, send, signal).catch(reject)
-  return promise
-}
-
-/** Returns a stream of the bytes. `sent` resolves when the client has read the stream or has disconnected. */
-function inParts(bytes: Uint8Array, signal: AbortSignal) {
-  const { promise: sent, resolve } = Promise.withResolvers<void>()
-  let from = 0
-  const stream = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const end = from + limits.answerPartBytes
-      controller.enqueue(bytes.subarray(from, end))
-      from = end
-      if (end < bytes.length) return
-      controller.close()
-      resolve()
-    },
-    cancel: () => resolve(),
-  })
-  signal.addEventListener('abort', () => resolve(), { once: true })
-  if (signal.aborted) resolve()
-  return { stream, sent }
+  if (isLarge) return sendLarge(accountId, signal, written)
+  const { body, headers } = await written()
+  return new Response(body, { headers })
 }

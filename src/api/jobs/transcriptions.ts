@@ -9,6 +9,7 @@ import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from '../shapes/transcriptions.ts'
 import { listedJob } from './job-json.ts'
+import { answerJson } from './large-answers.ts'
 
 export const transcriptions = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
@@ -16,20 +17,24 @@ export const transcriptions = (service: Service) =>
 
     .get(
       '/transcriptions',
-      ({ caller, query }) => {
+      ({ request, requestState, caller, query }) => {
         const filter: ListFilter = {
           status: query.status ?? null,
           fromMs: instant('from', query.from),
           toMs: instant('to', query.to),
           order: query.order ?? 'desc',
         }
-        return pageOf(service, caller.accountId, filter, query)
+        const page = () => pageOf(service, caller.accountId, filter, query)
+        return answerJson({ request, requestState, caller }, page)
       },
       {
         account: 'jobs.list',
         query: shapes.listQuery,
-        response: { 200: shapes.page },
-        detail: about({ summary: 'List transcriptions, page by page', fails: ['INVALID_REQUEST'] }),
+        detail: about({
+          answer: shapes.page,
+          summary: 'List transcriptions, page by page',
+          fails: ['INVALID_REQUEST'],
+        }),
       },
     )
 
