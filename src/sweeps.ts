@@ -53,7 +53,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   },
   /** Sweeps that run every minute. The rate limits count requests in a window of one minute. */
   minute: {
-    'log the number of requests without a line': ({ refusals }) => refusals.sweep(),
+    'log the number of requests without a line': ({ repeats }) => repeats.sweep(),
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
     // STENO_SWEEP_EVERY may be hours. After `workerListOldMs` without a write, `steno workers list` reports a fault.
     'write the list of workers again': ({ db, fleet }) => fleet?.save(db),

@@ -1,25 +1,25 @@
 // The access log, with one line for each request. The line names the caller if the credential was accepted: an operator
-// can see who read a transcript. Successful health checks and metrics requests are not logged. Of the refused requests
-// that no quota limits, only the first of each kind in a minute has a line.
+// can see who read a transcript. Successful health checks and metrics requests are not logged. Of the requests that
+// no quota limits, only the first of each kind in a minute has a line.
 
 import { isId } from '../base/id.ts'
 import { log } from '../base/log.ts'
 import type { RequestState } from './gate/request-state.ts'
-import type { Refusals } from './refusals.ts'
+import type { Repeats } from './repeats.ts'
 
 type Answered = { method: string; route: string; status: number; ms: number; id: string | undefined }
 
 const unlogged = new Set(['/v1/health', '/v1/ready', '/metrics'])
 
 export function logAccess(
-  refusals: Refusals,
+  repeats: Repeats,
   { requestId, ip, network, isCounted, caller }: RequestState,
   { method, route, status, ms, id }: Answered,
 ): void {
   if (unlogged.has(route) && status < 400) return
   const sender = caller ? { account_id: caller.accountId, key: caller.shownAs } : null
-  const isUnlimited = status >= 400 && (!isCounted || status === 429)
-  if (isUnlimited && !refusals.isFirst({ method, route, status }, sender ?? { network })) return
+  const isUnlimited = !isCounted || status === 429
+  if (isUnlimited && !repeats.isFirst({ method, route, status }, sender ?? { network })) return
   const write = status >= 500 ? log.warn : log.info
   // The id of a delivery begins with that of its job. Any other text is left out: it may be long, or a misplaced key.
   const [shownId = ''] = id?.split('.') ?? []

@@ -15,7 +15,7 @@ type Answered = {
 }
 
 export function openRecorder(
-  { db, metrics, refusals }: Service,
+  { db, metrics, repeats }: Service,
   requestLog: RequestLog,
 ): (answered: Answered) => void {
   const counters = openRequestCounters(metrics)
@@ -25,7 +25,7 @@ export function openRecorder(
     counters.count(route, request.method, status, ms / 1000)
     const { id } = (params ?? {}) as { id?: string }
     const method = methodName(request.method)
-    logAccess(refusals, requestState, { method, route, status, ms, id })
+    logAccess(repeats, requestState, { method, route, status, ms, id })
     const accountId = requestState.caller?.accountId ?? null
     requestLog.add({ at: db.now(), method, route, status, ms: Math.round(ms), accountId })
   }

@@ -17,7 +17,7 @@ import type { UploadStore } from '../uploads/store.ts'
 import type { Fleet } from '../workers/open.ts'
 import type { BaseUrl } from './base-url.ts'
 import type { RateLimiter } from './gate/rate-limit.ts'
-import type { Refusals } from './refusals.ts'
+import type { Repeats } from './repeats.ts'
 
 export type Service = {
   config: Config
@@ -35,7 +35,7 @@ export type Service = {
   indexer: Indexer
   mailer: Mailer
   rateLimiter: RateLimiter
-  refusals: Refusals
+  repeats: Repeats
   metrics: Metrics
   makePrint: MakePrint
   /** Returns the reason why a webhook address is refused, or null if the address is accepted. */

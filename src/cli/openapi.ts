@@ -1,7 +1,7 @@
 import { openApp } from '../api/app.ts'
 import { openRateLimiter } from '../api/gate/rate-limit.ts'
 import { describe, withAddresses } from '../api/openapi/document.ts'
-import { openRefusals } from '../api/refusals.ts'
+import { openRepeats } from '../api/repeats.ts'
 import type { Service } from '../api/service.ts'
 import { openMetrics } from '../base/metrics.ts'
 import { type Config, listeningUrl } from '../config.ts'
@@ -31,7 +31,7 @@ function unopened(config: Config): Service {
     config,
     metrics: openMetrics(),
     rateLimiter: openRateLimiter('off', () => performance.now()),
-    refusals: openRefusals(),
+    repeats: openRepeats(),
     baseUrl: absent,
     checkWebhookUrl: absent,
     deliver: absent,

@@ -42,8 +42,8 @@ export const apiLimits = {
    */
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
-  /** Maximum number of kinds of refused requests (see refusals.ts) whose senders are told apart in a minute. */
-  refusalsMax: 10_000,
+  /** Maximum number of kinds of requests (see repeats.ts) whose senders are told apart in a minute. */
+  repeatsMax: 10_000,
   /**
    * A response of the OpenAI-compatible endpoints may wait for a job. After this time, the server sends keep-alive
    * bytes. Most proxies close a connection that is idle for a minute.

@@ -5,7 +5,7 @@ import { openMailer } from '../accounts/mailer.ts'
 import { canOpenSecrets, openSecretsOf } from '../accounts/signing-secret.ts'
 import type { BaseUrl } from '../api/base-url.ts'
 import { openRateLimiter } from '../api/gate/rate-limit.ts'
-import { openRefusals } from '../api/refusals.ts'
+import { openRepeats } from '../api/repeats.ts'
 import type { Service } from '../api/service.ts'
 import { log } from '../base/log.ts'
 import { openMetrics } from '../base/metrics.ts'
@@ -87,7 +87,7 @@ export function openParts(
     indexer,
     mailer: owned(openMailer({ ...config, baseUrl: baseUrl() })),
     rateLimiter: openRateLimiter(config.rateLimits, monotonic),
-    refusals: openRefusals(),
+    repeats: openRepeats(),
     metrics,
     makePrint: parts.makePrint ?? openPrinter(config),
     checkWebhookUrl: outgoing.checkWebhookUrl,

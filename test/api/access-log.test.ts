@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { logAccess } from '../../src/api/access-log.ts'
 import { emptyState, type RequestState } from '../../src/api/gate/request-state.ts'
-import { openRefusals } from '../../src/api/refusals.ts'
+import { openRepeats } from '../../src/api/repeats.ts'
 import { setLogFormat } from '../../src/base/log.ts'
 import { limits } from '../../src/limits.ts'
 import { startTestService, steered } from '../support/service.ts'
@@ -26,10 +26,10 @@ const stranger: RequestState = { ...emptyState, requestId: 'r', ip: '192.0.2.1',
 const caller = { accountId: 'ana', shownAs: 'sk_live_abcd', countedAs: 'k' } as RequestState['caller']
 const answered = { method: 'GET', route: '/v1/ready', status: 503, ms: 1, id: undefined }
 
-test('of refused requests that no quota limits, the first of each kind in a minute has a line', () => {
-  const refusals = openRefusals()
+test('of requests that no quota limits, the first of each kind in a minute has a line', () => {
+  const repeats = openRepeats()
   const add = (state: RequestState, status: number, times: number) => {
-    for (let nth = 0; nth < times; nth++) logAccess(refusals, state, { ...answered, status })
+    for (let nth = 0; nth < times; nth++) logAccess(repeats, state, { ...answered, status })
   }
   for (let minute = 0; minute < 2; minute++) {
     lines = []
@@ -37,14 +37,16 @@ test('of refused requests that no quota limits, the first of each kind in a minu
     add({ ...stranger, network: '192.0.2.2' }, 503, 1)
     add(stranger, 403, 1)
     add({ ...stranger, isCounted: true, caller }, 429, 3)
+    logAccess(repeats, { ...stranger, caller }, { ...answered, route: '/v1/upload/:id', status: 204 })
     expect(lines.map(({ event, status }) => [event, status])).toEqual([
       ['request', 503],
       ['request', 503],
       ['request', 403],
       ['request', 429],
+      ['request', 204],
     ])
     lines = []
-    refusals.sweep()
+    repeats.sweep()
     const kind = { event: 'requests not logged', method: 'GET', route: '/v1/ready' }
     expect(lines).toEqual([
       { time: expect.any(String), level: 'warn', ...kind, status: 503, network: '192.0.2.1', requests: 3 },
@@ -61,31 +63,31 @@ test('of refused requests that no quota limits, the first of each kind in a minu
   }
 })
 
-test('each request that a quota counts has a line, and each successful one', () => {
-  const refusals = openRefusals()
+test('each request that a quota counts has a line', () => {
+  const repeats = openRepeats()
   for (let nth = 0; nth < 3; nth++) {
-    logAccess(refusals, { ...stranger, isCounted: true }, { ...answered, status: 401 })
-    logAccess(refusals, stranger, { ...answered, route: '/v1/upload/:id', status: 200 })
-    logAccess(refusals, stranger, { ...answered, status: 200 })
+    logAccess(repeats, { ...stranger, isCounted: true }, { ...answered, status: 401 })
+    logAccess(repeats, { ...stranger, isCounted: true }, { ...answered, status: 200, route: '/docs' })
+    logAccess(repeats, stranger, { ...answered, status: 200 })
   }
   expect(lines.map(({ status }) => status)).toEqual([401, 200, 401, 200, 401, 200])
-  refusals.sweep()
+  repeats.sweep()
   expect(lines).toHaveLength(6)
 })
 
-test('refused requests from very many addresses are counted together', () => {
-  const refusals = openRefusals()
+test('requests from very many addresses are counted together', () => {
+  const repeats = openRepeats()
   const more = 5
-  for (let nth = 0; nth < limits.refusalsMax + more; nth++)
-    logAccess(refusals, { ...stranger, network: `network ${nth}` }, answered)
-  expect(lines).toHaveLength(limits.refusalsMax + 1)
+  for (let nth = 0; nth < limits.repeatsMax + more; nth++)
+    logAccess(repeats, { ...stranger, network: `network ${nth}` }, answered)
+  expect(lines).toHaveLength(limits.repeatsMax + 1)
   lines = []
-  refusals.sweep()
+  repeats.sweep()
   expect(lines).toMatchObject([{ event: 'requests not logged', requests: more - 1 }])
   expect(lines[0]).not.toHaveProperty('network')
 })
 
-steered('a flood of refused requests adds few lines to the log', async () => {
+steered('a flood of requests that no quota limits adds few lines to the log', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=2' } })
   service.engine.setReady(false)
   const paths = ['/v1/ready', '/nowhere', '/docs']

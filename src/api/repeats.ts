@@ -1,28 +1,28 @@
-// Limits the lines of the access log for refused requests. A client that ignores a refusal can send thousands of requests
-// a second.
+// Limits the lines of the access log for requests that no quota limits. A client can send thousands of them a second, for
+// example if it ignores a refusal.
 
 import { type Fields, log } from '../base/log.ts'
 import { limits } from '../limits.ts'
 
 type Kind = { method: string; route: string; status: number }
 
-export type Refusals = {
+export type Repeats = {
   /**
-   * Counts a refused request. Returns true for the first one of its kind since the last call of `sweep`: the first one
-   * of this sender with this method, route and status.
+   * Counts a request. Returns true for the first one of its kind since the last call of `sweep`: the first one of this
+   * sender with this method, route and status.
    */
   isFirst(kind: Kind, sender: Fields): boolean
   /** Logs the number of requests for which `isFirst` returned false. Must be called every minute. */
   sweep(): void
 }
 
-export function openRefusals(): Refusals {
+export function openRepeats(): Repeats {
   const known = new Map<string, { fields: Fields & Kind; others: number }>()
   return {
     isFirst({ method, route, status }, sender) {
       const kind = { method, route, status }
       // A client with very many addresses must not fill the memory.
-      const fields = known.size < limits.refusalsMax ? { ...kind, ...sender } : kind
+      const fields = known.size < limits.repeatsMax ? { ...kind, ...sender } : kind
       const name = Object.values(fields).join(' ')
       const found = known.get(name)
       if (found) found.others += 1
