@@ -17,9 +17,11 @@ export const ownWebhook = (service: Service) =>
 
     .put(
       '/webhook',
-      async ({ caller, body }) => {
+      async ({ caller, requestState, body }) => {
         const refused = body.url === null ? null : await service.checkWebhookUrl(body.url, caller.accountId)
         if (refused !== null) throw new ApiError('INVALID_REQUEST', forPerson(refused))
+        // The look-up of a host name can take seconds.
+        requestState.recheck()
         setDefaultWebhook(service.db, caller.accountId, body.url)
         return new Response(null, { status: 204 })
       },

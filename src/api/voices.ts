@@ -29,12 +29,13 @@ export const voices = (service: Service) =>
 
     .post(
       '/voices',
-      async ({ request, server, caller: { accountId }, body }) => {
+      async ({ request, server, caller: { accountId }, requestState, body }) => {
         requireNewName(service.db, accountId, body.name)
         // Bun's idle timeout could close the connection, because this request may wait until other voice prints are
         // made.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         const print = await printFor(service, accountId, body, request.signal).finally(resumeTimeout)
+        requestState.recheck()
         return voiceJson(enrolVoice(service.db, service.secrets, accountId, { name: body.name, ...print }))
       },
       {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { findAccount } from '../../src/accounts/account.ts'
 import { revokeKey } from '../../src/accounts/key.ts'
 import { createSession } from '../../src/accounts/session.ts'
 import { openApp } from '../../src/api/app.ts'
@@ -111,6 +112,48 @@ steered.each([
     body: new ReadableStream({ pull }, { highWaterMark: 0 }),
   })
   expect((await openApp(service as unknown as Service).handle(request)).status).toBe(401)
+})
+
+// The server looks up the host name only of a plain http address.
+const webhook = 'http://hooks.example/steno'
+
+steered.each([
+  ['POST', '/v1/transcribe', { url: 'https://media.example/a.mp3', webhook_url: webhook }],
+  ['PUT', '/app/webhook', { url: webhook }],
+  ['POST', '/v1/voices', { name: 'Ana', upload_id: 'of the account' }],
+])('%s %s changes nothing if its key is revoked while the request waits', async (method, path, body) => {
+  let revoke = () => {}
+  const resolve = async () => {
+    revoke()
+    return ['10.1.2.3']
+  }
+  const makePrint = async () => {
+    revoke()
+    return { print: [0.6, 0.8], model: 'voice-encoder', seconds: 20 }
+  }
+  const service = await startTestService({
+    settings: { STENO_ALLOW_NETS: '10.0.0.0/8' },
+    parts: { resolve, makePrint },
+  })
+  const { db } = service
+  const ana = service.account('ana')
+  const token = createSession(db, { accountId: ana.id, keyId: ana.keyId })
+  const sent = 'upload_id' in body ? { ...body, upload_id: await ana.upload() } : body
+  revoke = () => revokeKey(db, ana.keyId)
+  const answer = await service.fetch(path, {
+    method,
+    headers: {
+      'Content-Type': 'application/json',
+      ...(path.startsWith('/app/')
+        ? { Cookie: `steno_session=${token}`, 'Sec-Fetch-Site': 'same-origin' }
+        : { Authorization: ana.key }),
+    },
+    body: JSON.stringify(sent),
+  })
+  expect(answer.status).toBe(401)
+  expect(db.list('select id from jobs')).toEqual([])
+  expect(db.list('select id from voices')).toEqual([])
+  expect(findAccount(db, ana.id)?.webhookUrl).toBeNull()
 })
 
 test('every response has headers with its quota and a link to the API description', async () => {

@@ -162,7 +162,7 @@ steered('a voice is not enrolled if its account is erased while the print is mad
     eraseAccount(service.db, service.dataDir, { id: accountId, email: 'ana@example.org' })
     return print
   })
-  expect((await enrol('Zoë')).status).toBe(403)
+  expect((await enrol('Zoë')).status).toBe(401)
   expect(service.db.list('select id from voices')).toEqual([])
   expect(uploadsOf(service)).toEqual([])
   expect((await ana.get('/v1/voices')).status).toBe(401)

@@ -15,8 +15,10 @@ export const transcribe = (service: Service) =>
 
     .post(
       '/transcribe',
-      async ({ body, caller, once }) => {
+      async ({ body, caller, requestState, once }) => {
         await checkSubmission(body, url => service.checkWebhookUrl(url, caller.accountId))
+        // The look-up of a host name can take seconds.
+        requestState.recheck()
         const { made, reply } = once(() => {
           if (body.url != null) service.uploads.requireRoom(caller.accountId)
           return submitJob(service.db, caller, body, service.config)
