@@ -1,6 +1,6 @@
 // The access log, with one line for each request. The line names the caller if the credential was accepted: an operator
 // can see who read a transcript. Successful health checks and metrics requests are not logged. Of the requests that
-// no quota limits, only the first of each kind in a minute has a line.
+// no quota limits, only the first of each kind in a minute has a line, except those of workers.
 
 import { isId } from '../base/id.ts'
 import { log } from '../base/log.ts'
@@ -18,7 +18,8 @@ export function logAccess(
 ): void {
   if (unlogged.has(route) && status < 400) return
   const sender = caller ? { account_id: caller.accountId, key: caller.shownAs } : null
-  const isUnlimited = !isCounted || status === 429
+  // A successful request without a quota and a caller comes from a worker, and has the id of its job.
+  const isUnlimited = status === 429 || (!isCounted && (status >= 400 || caller !== null))
   if (isUnlimited && !repeats.isFirst({ method, route, status }, sender ?? { network })) return
   const write = status >= 500 ? log.warn : log.info
   // The id of a delivery begins with that of its job. Any other text is left out: it may be long, or a misplaced key.

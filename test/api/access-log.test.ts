@@ -63,16 +63,17 @@ test('of requests that no quota limits, the first of each kind in a minute has a
   }
 })
 
-test('each request that a quota counts has a line', () => {
+test('each request that a quota counts, or of a worker, has a line', () => {
   const repeats = openRepeats()
   for (let nth = 0; nth < 3; nth++) {
     logAccess(repeats, { ...stranger, isCounted: true }, { ...answered, status: 401 })
     logAccess(repeats, { ...stranger, isCounted: true }, { ...answered, status: 200, route: '/docs' })
+    logAccess(repeats, stranger, { ...answered, status: 206, route: '/v1/workers/jobs/:id/media' })
     logAccess(repeats, stranger, { ...answered, status: 200 })
   }
-  expect(lines.map(({ status }) => status)).toEqual([401, 200, 401, 200, 401, 200])
+  expect(lines.map(({ status }) => status)).toEqual([401, 200, 206, 401, 200, 206, 401, 200, 206])
   repeats.sweep()
-  expect(lines).toHaveLength(6)
+  expect(lines).toHaveLength(9)
 })
 
 test('requests from very many addresses are counted together', () => {
