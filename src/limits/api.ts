@@ -62,6 +62,13 @@ export const apiLimits = {
   largePageCharacters: 1 * MB,
   /** Maximum number of large responses at the same time. A single account can use only a part of it. */
   largeAnswersMax: 32,
+  /**
+   * While a request waits for a slot, a large response that has held its slot for this time can be stopped. Clients that
+   * read very slowly could otherwise keep all slots. In this time, a client that reads 350 KB a second gets 10 MB.
+   */
+  largeAnswerHeldMs: 30 * second,
+  /** Interval at which a request that waits for a slot looks for a response to stop. */
+  largeAnswerCheckMs: 1 * second,
   /** Number of bytes of a large response that are sent at once. */
   answerPartBytes: 256 * KB,
 

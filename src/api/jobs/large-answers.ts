@@ -5,29 +5,59 @@ import { openSemaphore } from '../../base/semaphore.ts'
 import { limits } from '../../limits.ts'
 import type { RequestState } from '../gate/request-state.ts'
 
-const sending = openSemaphore(limits.largeAnswersMax)
-
 export type Written = { body: string; headers: Record<string, string> }
 
-/**
- * Waits for one of `largeAnswersMax` slots, and then returns the response that `write` makes. The response holds the slot
- * until the client has read it, or until `signal` is aborted.
- */
-export function sendLarge(
-  accountId: string,
-  signal: AbortSignal,
-  write: () => Written | Promise<Written>,
-): Promise<Response> {
-  const { promise, resolve, reject } = Promise.withResolvers<Response>()
-  const send = async () => {
-    const { body, headers } = await write()
-    const { stream, sent } = inParts(Buffer.from(body), signal)
-    resolve(new Response(stream, { headers }))
-    await sent
+type Sending = { accountId: string; startedAt: number; stop(): void }
+
+export class LargeAnswers {
+  readonly #slots
+  readonly #heldMs: number
+  /** The responses that hold a slot, in the order in which they got it. */
+  readonly #sending = new Set<Sending>()
+
+  constructor(slots: number = limits.largeAnswersMax, heldMs: number = limits.largeAnswerHeldMs) {
+    this.#slots = openSemaphore(slots)
+    this.#heldMs = heldMs
   }
-  sending.run(accountId, send, signal).catch(reject)
-  return promise
+
+  /**
+   * Waits for a slot, and then returns the response that `write` makes. The response holds the slot until the client has
+   * read it, or until `signal` is aborted. If a client reads for longer than `heldMs` while another request waits, its
+   * connection may be closed.
+   */
+  send(accountId: string, signal: AbortSignal, write: () => Written | Promise<Written>): Promise<Response> {
+    const { promise, resolve, reject } = Promise.withResolvers<Response>()
+    const timer = setInterval(() => this.#stopOne(), limits.largeAnswerCheckMs).unref()
+    const begin = async () => {
+      clearInterval(timer)
+      const { body, headers } = await write()
+      const { stream, sent, stop } = inParts(Buffer.from(body), signal)
+      const sending = { accountId, startedAt: performance.now(), stop }
+      this.#sending.add(sending)
+      resolve(new Response(stream, { headers }))
+      await sent
+      this.#sending.delete(sending)
+    }
+    this.#slots
+      .run(accountId, begin, signal)
+      .catch(reject)
+      .finally(() => clearInterval(timer))
+    return promise
+  }
+
+  /** Stops the oldest response of the account with the most responses, if it holds its slot for `heldMs`. */
+  #stopOne(): void {
+    const held = new Map<string, number>()
+    for (const { accountId } of this.#sending) held.set(accountId, (held.get(accountId) ?? 0) + 1)
+    const most = Math.max(...held.values())
+    const oldest = [...this.#sending].find(({ accountId }) => held.get(accountId) === most)
+    if (oldest && performance.now() - oldest.startedAt >= this.#heldMs) oldest.stop()
+  }
 }
+
+const largeAnswers = new LargeAnswers()
+
+export const sendLarge = largeAnswers.send.bind(largeAnswers)
 
 type Asked = { request: Request; requestState: RequestState; caller: { accountId: string } }
 
@@ -51,11 +81,18 @@ export async function answerJson(
   })
 }
 
-/** Returns a stream of the bytes. `sent` resolves when the client has read the stream or has disconnected. */
+/**
+ * Returns a stream of the bytes. `sent` resolves when the client has read the stream or has disconnected. `stop` makes the
+ * stream fail, which closes the connection.
+ */
 function inParts(bytes: Uint8Array, signal: AbortSignal) {
   const { promise: sent, resolve } = Promise.withResolvers<void>()
   let from = 0
+  let fail = (_: Error) => {}
   const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      fail = error => controller.error(error)
+    },
     pull(controller) {
       const end = from + limits.answerPartBytes
       controller.enqueue(bytes.subarray(from, end))
@@ -68,5 +105,9 @@ function inParts(bytes: Uint8Array, signal: AbortSignal) {
   })
   signal.addEventListener('abort', () => resolve(), { once: true })
   if (signal.aborted) resolve()
-  return { stream, sent }
+  const stop = () => {
+    fail(new Error('the client reads too slowly'))
+    resolve()
+  }
+  return { stream, sent, stop }
 }
