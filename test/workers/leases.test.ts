@@ -188,22 +188,57 @@ test('a holder that repeats its claim keeps the job in another queue, and a clai
   expect(handOvers.claim('gpu-1', deliveredAgain, Infinity)).toMatchObject({ kind: 'yours', fence: 3 })
 })
 
+test('the answer to a claim has no input if it would be larger than a message of NATS', () => {
+  const { handOvers } = handOver()
+  const whole = handOvers.claim('gpu-1', claim, Infinity)
+  const { length } = bytesOf(whole)
+  expect(handOvers.claim('gpu-1', claim, length)).toEqual(whole)
+  expect(handOvers.claim('gpu-1', claim, length - 1)).toEqual({ ...whole, input: null } as ClaimAnswer)
+})
+
+test('another worker gets a job exactly at the end of the lease', () => {
+  const { handOvers, entry, state } = handOver()
+  handOvers.claim('gpu-1', claim, Infinity)
+  const next = () => handOvers.claim('gpu-2', { ...claim, delivery: 2 }, Infinity)
+  state.now = hour - 0.5
+  // The worker gives the message back for this time. With 0 ms, it would get the message again before the end.
+  expect([handOvers.isHeard(entry), next()]).toEqual([true, { kind: 'later', afterMs: 1 }])
+  state.now = hour
+  expect([handOvers.isHeard(entry), next()]).toMatchObject([false, { kind: 'yours', fence: 3 }])
+})
+
+test('the message of a job stays in the queue until the job has ended, although the server stops or does not have it', () => {
+  const { handOvers, entry, state, stop } = handOver()
+  state.isOver = true
+  expect(handOvers.claim('gpu-1', claim, Infinity)).toEqual({ kind: 'over' })
+  state.isOver = false
+  stop()
+  expect(handOvers.claim('gpu-1', claim, Infinity)).toEqual({ kind: 'later' })
+  expect(entry.attempts).toBe(0)
+  handOvers.ended('job')
+  expect(handOvers.claim('gpu-1', claim, Infinity)).toEqual({ kind: 'later' })
+  state.isOver = true
+  expect(handOvers.claim('gpu-1', claim, Infinity)).toEqual({ kind: 'over' })
+})
+
 test('a worker that has broken a job off gets it again only if no other worker can do it', async () => {
   let hasOther = true
   const { handOvers } = handOver(() => hasOther)
   const breakOff = async (name: string, delivery: number) => {
     const answer = handOvers.claim(name, { ...claim, delivery }, Infinity)
-    if (answer.kind !== 'yours') return answer.kind
+    if (answer.kind !== 'yours') return answer
     const held = { session: 'x', job: 'job', fence: answer.fence, token: answer.token }
     const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
-    return (await handOvers.result({ ...held, failure })).kind
+    return await handOvers.result({ ...held, failure })
   }
-  expect(await breakOff('gpu-1', 1)).toBe('again')
-  expect(await breakOff('gpu-1', 2)).toBe('later')
-  expect(await breakOff('gpu-2', 3)).toBe('again')
-  expect(await breakOff('gpu-2', 4)).toBe('later')
+  // The worker soon gives the message to another worker.
+  const passed: ClaimAnswer = { kind: 'later', afterMs: limits.workerRetryMs }
+  expect(await breakOff('gpu-1', 1)).toEqual({ kind: 'again' })
+  expect(await breakOff('gpu-1', 2)).toEqual(passed)
+  expect(await breakOff('gpu-2', 3)).toEqual({ kind: 'again' })
+  expect(await breakOff('gpu-2', 4)).toEqual(passed)
   hasOther = false
-  expect(await breakOff('gpu-1', 5)).toBe('again')
+  expect(await breakOff('gpu-1', 5)).toEqual({ kind: 'again' })
 })
 
 test('a job whose four claims have ended fails at the next claim, also of a worker that has broken it off', async () => {
@@ -212,6 +247,32 @@ test('a job whose four claims have ended fails at the next claim, also of a work
   entry.brokenOffBy.add('gpu-1')
   expect(handOvers.claim('gpu-1', claim, Infinity)).toEqual({ kind: 'over' })
   expect(await entry.done.catch(error => error)).toEqual(new JobFailure('PROCESSING_ERROR'))
+  expect(handOvers.size).toBe(0)
+})
+
+test('a job whose fourth claim ends with a failure of the machine fails with this failure', async () => {
+  const { handOvers, entry } = handOver()
+  const answer = handOvers.claim('gpu-1', claim, Infinity)
+  if (answer.kind !== 'yours') throw new Error('the worker does not get the job')
+  entry.attempts = limits.workerAttemptsMax
+  const { fence, token } = answer
+  const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
+  // After the answer `again`, the worker would give the message back to JetStream.
+  expect(handOvers.result({ session: 'x', job: 'job', fence, token, failure })).toEqual({ kind: 'stored' })
+  expect(await entry.done.catch(error => error)).toEqual(new JobFailure('INTERNAL_ERROR'))
+  expect(handOvers.size).toBe(0)
+})
+
+test('a failure with a reason of its own fails the job at the first claim', async () => {
+  const { handOvers, entry } = handOver()
+  const answer = handOvers.claim('gpu-1', claim, Infinity)
+  if (answer.kind !== 'yours') throw new Error('the worker does not get the job')
+  const { fence, token } = answer
+  const failure = { code: 'PROCESSING_ERROR', message: 'The result is too large.' } as const
+  const stored = handOvers.result({ session: 'x', job: 'job', fence, token, failure })
+  expect(await entry.done.catch(error => error)).toEqual(new JobFailure(failure.code, failure.message))
+  handOvers.ended('job')
+  expect(await stored).toEqual({ kind: 'stored' })
 })
 
 test('a worker that reports the failure of its machine again, because the answer was lost, gives its job back', async () => {
@@ -372,6 +433,38 @@ test('a worker sends its result again if the server could not store it and start
   expect(await stored).toEqual({ kind: 'stored' })
 })
 
+test('while a result is stored, no worker gets the job, and a result of an earlier claim is refused', async () => {
+  const { handOvers, state } = handOver()
+  const grant = (name: string, delivery: number) => {
+    const answer = handOvers.claim(name, { ...claim, delivery }, Infinity)
+    if (answer.kind !== 'yours') throw new Error('the worker does not get the job')
+    return { session: 'x', job: 'job', fence: answer.fence, token: answer.token }
+  }
+  const transcript = transcriptOf(plainInput(), 'Kept.')
+  const earlier = grant('gpu-1', 1)
+  state.now = hour
+  const held = grant('gpu-2', 2)
+  const stored = handOvers.result({ ...held, transcript })
+  state.now = 2 * hour
+  expect(handOvers.claim('gpu-1', { ...claim, delivery: 3 }, Infinity)).toEqual({ kind: 'later' })
+  for (const other of [earlier, { ...held, token: earlier.token }])
+    expect(handOvers.result({ ...other, transcript })).toEqual({ kind: 'refused' })
+  handOvers.ended('job')
+  expect(await stored).toEqual({ kind: 'stored' })
+})
+
+test('a server that ends takes no reports and results, and the worker repeats them', () => {
+  const { handOvers, stop } = handOver()
+  const answer = handOvers.claim('gpu-1', claim, Infinity)
+  if (answer.kind !== 'yours') throw new Error('the worker does not get the job')
+  const held = { session: 'x', job: 'job', fence: answer.fence, token: answer.token }
+  stop()
+  expect(handOvers.result({ ...held, transcript: transcriptOf(plainInput(), 'Kept.') })).toEqual({
+    kind: 'later',
+  })
+  expect(handOvers.beat({ ...held, seconds: 1, first: 0, utterances: [] })).toEqual({ kind: 'later' })
+})
+
 test('a worker that ends reports no failure of its job, and removes the media', async () => {
   const { server, engine, folder, said, assignment } = await working()
   assignment.leave()
@@ -475,28 +568,39 @@ const yours: ClaimAnswer = {
   addresses: { media: '', input: '', result: '' },
 }
 
+/** The worker lease of the hand-overs, in milliseconds. */
+const hour = 3_600_000
+
 /**
  * Returns the hand-overs (jobs that a server has given to workers), with one job. The job's message has the number 1 in
- * its queue. `add` adds this job again.
+ * its queue. `add` adds this job again. The test changes `state`: the monotonic clock, and the end of the job in the
+ * database. `stop` aborts the job, as the server does when it ends.
  */
 function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtterances'] = () => {}) {
   let fence = 1
+  const state = { now: 0, isOver: false }
   const claims = {
-    claim: () => ({ fence: ++fence, attempts: fence - 1 }),
-    find: () => ({ fence, isOver: false }),
+    claim: () => (state.isOver ? null : { fence: ++fence, attempts: fence - 1 }),
+    find: () => ({ fence, isOver: state.isOver }),
     takeBack: () => null,
   }
-  const clocks = { wall: () => 0, uptime: () => performance.now() }
-  const parts = { leaseMs: 3_600_000, secrets: openSecrets(temporaryFolder()), ...clocks, claims }
+  const clocks = { wall: () => 0, uptime: () => state.now }
+  const parts = { leaseMs: hour, secrets: openSecrets(temporaryFolder()), ...clocks, claims }
   const handOvers = new HandOvers(parts, hasOther)
-  const options = { signal: new AbortController().signal, onSeconds() {}, onUtterances }
+  const stopping = new AbortController()
+  const options = { signal: stopping.signal, onSeconds() {}, onUtterances }
   const add = (facts: Omit<Facts, 'jobId'>) => {
-    const entry = new HandOver(plainInput(), options, { jobId: 'job', ...facts }, performance.now())
+    const entry = new HandOver(plainInput(), options, { jobId: 'job', ...facts }, state.now)
     entry.place = { pool: 'pool', sequence: 1 }
     handOvers.add(entry)
     return entry
   }
-  return { handOvers, add, entry: add({ worker: null, fence, attempts: 0 }) }
+  const entry = add({ worker: null, fence, attempts: 0 })
+  const stop = () => {
+    entry.done.catch(() => {})
+    stopping.abort()
+  }
+  return { handOvers, add, entry, state, stop }
 }
 
 /**
