@@ -81,8 +81,14 @@ const untilOpen = (wire: NatsConnection) =>
 
 // JetStream does not answer a request to a queue that does not exist. The worker would wait for 10 s or more.
 natsTest('a worker gets the answer `welcome` only when its queues exist', async () => {
-  const { hello, queues } = await open('early')
+  const { fleet, hello, queues } = await open('early')
+  const nobody = 'No worker is connected.'
+  const empty = { ready: false, message: nobody, model: null, device: null, diarization: nobody }
+  expect(fleet.state()).toEqual(empty)
   await hello(['de'])
+  const message = 'ready, with 1 workers'
+  const state = { ready: true, message, model: 'steered', device: 'none', diarization: 'ready' }
+  expect(fleet.state()).toEqual(state)
   expect(await queues()).toEqual([again, first])
 })
 
@@ -175,8 +181,11 @@ natsTest(
     await until(async () => (await queued()).length === 1)
     await hello(['de', 'en'], { session: 'y' }, 'gpu-2')
     await hello(['de'], { ready: false })
+    expect(fleet.hasRoomFor(german)).toBe(true)
     proxy.cut()
     await until(() => fleet.fault() !== null)
+    // The two jobs are the whole capacity, although the pool of the second worker has a free place.
+    expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([2, false, false])
     // The workers could send no message meanwhile, so their leases of an hour begin again.
     later(2 * hour)
     await until(() => fleet.fault() === null)
