@@ -3,6 +3,7 @@
 import { afterEach, expect, jest, spyOn, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { log } from '../../src/base/log.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { HandOver as Facts, TranscribeOptions } from '../../src/engine/request.ts'
@@ -197,14 +198,17 @@ test('the answer to a claim has no input if it would be larger than a message of
 })
 
 test('another worker gets a job exactly at the end of the lease', () => {
-  const { handOvers, entry, state } = handOver()
+  const { handOvers, entry, state, seconds } = handOver()
+  state.now = hour
   handOvers.claim('gpu-1', claim, Infinity)
   const next = () => handOvers.claim('gpu-2', { ...claim, delivery: 2 }, Infinity)
-  state.now = hour - 0.5
+  state.now = 2 * hour - 0.5
   // The worker gives the message back for this time. With 0 ms, it would get the message again before the end.
   expect([handOvers.isHeard(entry), next()]).toEqual([true, { kind: 'later', afterMs: 1 }])
-  state.now = hour
+  state.now = 2 * hour
   expect([handOvers.isHeard(entry), next()]).toMatchObject([false, { kind: 'yours', fence: 3 }])
+  // The progress of the job begins again with each claim.
+  expect(seconds).toEqual([0, 0])
 })
 
 test('the message of a job stays in the queue until the job has ended, although the server stops or does not have it', () => {
@@ -257,10 +261,13 @@ test('a job whose fourth claim ends with a failure of the machine fails with thi
   entry.attempts = limits.workerAttemptsMax
   const { fence, token } = answer
   const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
+  using error = spyOn(log, 'error').mockImplementation(() => {})
   // After the answer `again`, the worker would give the message back to JetStream.
   expect(handOvers.result({ session: 'x', job: 'job', fence, token, failure })).toEqual({ kind: 'stored' })
-  expect(await entry.done.catch(error => error)).toEqual(new JobFailure('INTERNAL_ERROR'))
+  expect(await entry.done.catch(reason => reason)).toEqual(new JobFailure('INTERNAL_ERROR'))
   expect(handOvers.size).toBe(0)
+  const letter = { job_id: 'job', attempts: limits.workerAttemptsMax, last_worker: 'gpu-1/x' }
+  expect(error.mock.calls).toEqual([['dead letter', letter]])
 })
 
 test('a failure with a reason of its own fails the job at the first claim', async () => {
@@ -573,7 +580,7 @@ const hour = 3_600_000
 
 /**
  * Returns the hand-overs (jobs that a server has given to workers), with one job. The job's message has the number 1 in
- * its queue. `add` adds this job again. The test changes `state`: the monotonic clock, and the end of the job in the
+ * its queue. `add` adds this job again. `seconds` collects the progress of the job. The test changes `state`: the monotonic clock, and the end of the job in the
  * database. `stop` aborts the job, as the server does when it ends.
  */
 function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtterances'] = () => {}) {
@@ -588,7 +595,9 @@ function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtt
   const parts = { leaseMs: hour, secrets: openSecrets(temporaryFolder()), ...clocks, claims }
   const handOvers = new HandOvers(parts, hasOther)
   const stopping = new AbortController()
-  const options = { signal: stopping.signal, onSeconds() {}, onUtterances }
+  const seconds: number[] = []
+  const onSeconds = (each: number) => void seconds.push(each)
+  const options = { signal: stopping.signal, onSeconds, onUtterances }
   const add = (facts: Omit<Facts, 'jobId'>) => {
     const entry = new HandOver(plainInput(), options, { jobId: 'job', ...facts }, state.now)
     entry.place = { pool: 'pool', sequence: 1 }
@@ -600,7 +609,7 @@ function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtt
     entry.done.catch(() => {})
     stopping.abort()
   }
-  return { handOvers, add, entry, state, stop }
+  return { handOvers, add, entry, state, seconds, stop }
 }
 
 /**
