@@ -95,7 +95,6 @@ export class Link {
         await this.#serve()
       } catch (error) {
         await this.#nats?.close()
-        this.#nats = null
         this.#lost(reasonOf(error))
       }
       await wait(limits.natsReconnectMs, undefined, { signal: this.#closing.signal }).catch(() => {})
