@@ -1,6 +1,8 @@
 // Tests a worker with a simulated connection to NATS. The test answers the requests of the worker.
 
 import { expect, spyOn, test } from 'bun:test'
+import { log } from '../../src/base/log.ts'
+import { limits } from '../../src/limits.ts'
 import { Assignment } from '../../src/workers/assignment.ts'
 import type { NatsConnection } from '../../src/workers/connection.ts'
 import { pull } from '../../src/workers/delivery.ts'
@@ -85,30 +87,102 @@ test('an order to stop an earlier claim of a job does not stop the job', async (
 })
 
 test('an empty queue is no error, and a refusal of JetStream is one', async () => {
-  const pullWith = (code: number) => {
-    const request = async () => ({ headers: { hasError: true, code, description: 'why' } })
-    return pull({ request } as never, 'main', { ...firstOf, lost: new AbortController().signal })
-  }
+  const pullWith = (code: number) =>
+    jetStream([{ headers: { hasError: true, code, description: 'why' } }]).ask()
   expect([await pullWith(404), await pullWith(408)]).toEqual([null, null])
   await expect(pullWith(409)).rejects.toThrow('why')
 })
 
+test('a worker asks for a job that waits, or waits for one', async () => {
+  const { ask, asked } = jetStream([noJob, noJob])
+  await ask({ waitMs: 0 })
+  await ask({ waitMs: 3000 })
+  const timeout = limits.workerRequestMs
+  expect(asked).toEqual([
+    [
+      { batch: 1, no_wait: true },
+      { timeout, noMux: true },
+    ],
+    [
+      { batch: 1, expires: 3e9 },
+      { timeout: timeout + 3000, noMux: true },
+    ],
+  ])
+})
+
+test('a worker reads the numbers of a message of old and new versions of NATS', async () => {
+  const replies = ['$JS.ACK.stream.queue.2.5.1.0.0', '$JS.ACK.domain.account.stream.queue.2.5.1.0.0.token']
+  const { ask } = jetStream(replies.map(reply => ({ ...queued, reply })))
+  for (const _reply of replies) expect(await ask()).toMatchObject({ jobId: job, count: 2, sequence: 5 })
+})
+
+test('a worker answers JetStream with the words of its protocol, and not after the end of the connection', async () => {
+  const { ask, said, close } = jetStream([queued])
+  const delivery = await ask()
+  delivery?.keep()
+  delivery?.giveBack(1500)
+  delivery?.remove()
+  const { reply } = queued
+  expect(said).toEqual([
+    [reply, '+WPI'],
+    [reply, '-NAK {"delay":1500000000}'],
+    [reply, '+ACK'],
+  ])
+  close()
+  delivery?.remove()
+  expect(said).toHaveLength(3)
+})
+
+// NATS does not say who sent a message, so anybody could have named the subject of the reply.
+test('a worker answers no message that is not of JetStream, and logs a message that names no job', async () => {
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  const { ask, said } = jetStream([
+    { ...queued, reply: 'steno.main.from.gpu-1.hello' },
+    { ...queued, data: bytesOf({}) },
+  ])
+  expect([await ask(), said.length, warn.mock.calls.length]).toEqual([null, 0, 0])
+  expect([await ask(), said]).toEqual([null, [[queued.reply, '+ACK']]])
+  expect(warn.mock.calls).toEqual([['message of a queue not understood', { bytes: 2 }]])
+})
+
 test('a job that comes after its connection broke is given back, so that another worker can have it', async () => {
   const late = Promise.withResolvers<object>()
+  const failed = Promise.withResolvers<object>()
+  const { ask, said } = jetStream([late.promise, failed.promise])
   const broken = new AbortController()
-  const published: string[] = []
-  const nats = {
-    request: () => late.promise,
-    publish: (_subject: string, text: string) => published.push(text),
-    isClosed: () => false,
-  }
-  const pulled = pull(nats as never, 'main', { ...firstOf, lost: broken.signal })
+  const pulled = [ask({ lost: broken.signal }), ask({ lost: broken.signal })]
   broken.abort()
-  expect(await pulled).toBeNull()
+  expect(await Promise.all(pulled)).toEqual([null, null])
   late.resolve(queued)
+  // Without a handler, this error would end the worker.
+  failed.reject(new Error('timeout'))
   await Bun.sleep(0)
-  expect(published).toEqual(['-NAK {"delay":0}'])
+  expect(said).toEqual([[queued.reply, '-NAK {"delay":0}']])
 })
+
+/**
+ * Simulates JetStream, which gives these answers to the requests for a job. `asked` collects the requests with their
+ * options, and `said` the messages of the worker with their subjects.
+ */
+function jetStream(answers: (object | Promise<object>)[]) {
+  const asked: unknown[] = []
+  const said: [string, string][] = []
+  let isClosed = false
+  const nats = {
+    async request(_subject: string, text: string, options: object) {
+      asked.push([JSON.parse(text), options])
+      return await answers.shift()
+    },
+    publish: (subject: string, text: string) => void said.push([subject, text]),
+    isClosed: () => isClosed,
+  } as unknown as NatsConnection
+  const ask = (change: { waitMs?: number; lost?: AbortSignal } = {}) =>
+    pull(nats, 'main', { ...firstOf, lost: new AbortController().signal, ...change })
+  const close = () => {
+    isClosed = true
+  }
+  return { ask, asked, said, close }
+}
 
 /**
  * Starts a worker that has claimed a job and now asks for the input of the job. Its claim has the number (`fence`) 2.
