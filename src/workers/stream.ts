@@ -133,9 +133,9 @@ export class JobStream {
     }
   }
 
-  /** Removes a message of a job from the stream, for example when the job has ended. Ignores a missing message. */
+  /** Removes a message of a job from the stream, for example when the job has ended. Rejects if it is missing. */
   async remove(sequence: number): Promise<void> {
-    await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(acceptRefusal)
+    await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence)
   }
 
   async #find(subject: string): Promise<number | null> {
