@@ -1,6 +1,7 @@
 // Tests that messages of workers cost the server and NATS little, in any number and of any size.
 
 import { expect, spyOn, test } from 'bun:test'
+import { StorageType } from '@nats-io/jetstream'
 import { log } from '../../src/base/log.ts'
 import { limits } from '../../src/limits.ts'
 import type { HelloAnswer } from '../../src/workers/answers.ts'
@@ -51,10 +52,10 @@ test('a worker that the server refuses because of its protocol gets no jobs, and
   expect([roster.all().length, roster.pools(), roster.remembered()]).toEqual([1, [], []])
 })
 
-natsTest('the stream takes a limited number of messages', async () => {
+natsTest('the stream takes a limited number of messages, and keeps them on the disk', async () => {
   const { manager } = await openFleet(nats.url, 'flood')
   const { config } = await manager.streams.info(streamOf('flood'))
-  expect(config.max_msgs).toBe(limits.workerStreamMessagesMax)
+  expect([config.max_msgs, config.storage]).toEqual([limits.workerStreamMessagesMax, StorageType.File])
 })
 
 natsTest('workers that are refused because of their name get the reason, and it is logged once', async () => {

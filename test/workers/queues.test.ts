@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AckPolicy, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
 import { nanos } from '@nats-io/transport-node'
+import { limits } from '../../src/limits.ts'
 import type { HelloAnswer } from '../../src/workers/answers.ts'
 import type { NatsConnection } from '../../src/workers/connection.ts'
 import { TakenBack } from '../../src/workers/hand-over.ts'
@@ -108,10 +109,30 @@ natsTest('a server that starts with another lease changes the queues that exist'
   const waits = []
   for (const leaseMs of [2000, 1000]) {
     await (await JobStream.open(wire, 'lease', leaseMs)).openPool(pool)
-    waits.push((await consumers.info(streamOf('lease'), first)).config.ack_wait)
+    const { config } = await consumers.info(streamOf('lease'), first)
+    // The server counts the attempts of a job, and workers may have any number of jobs.
+    expect([config.max_deliver, config.max_ack_pending]).toEqual([-1, -1])
+    waits.push(config.ack_wait)
   }
   expect(waits).toEqual([nanos(2000), nanos(1000)])
 })
+
+natsTest(
+  'a missing queue keeps no other queue, and a job for a missing stream creates the queues',
+  async () => {
+    const { wire, manager, consumers, queues } = await open('gaps')
+    const stream = await JobStream.open(wire, 'gaps', hour)
+    await stream.openPool(pool)
+    // After this time without a sign of the worker, JetStream delivers a message again.
+    expect((await consumers.info(streamOf('gaps'), first)).config.ack_wait).toBe(nanos(limits.workerKeepMs))
+    await consumers.delete(streamOf('gaps'), again)
+    await stream.closePool(pool)
+    expect(await queues()).toEqual([])
+    await manager.streams.delete(streamOf('gaps'))
+    expect(await stream.put(pool, 'first', 'job')).toBe(1)
+    expect(await queues()).toEqual([again, first])
+  },
+)
 
 natsTest('a pool whose queue could not be created gets jobs when a sweep has created the queue', async () => {
   const cluster = 'blocked'
