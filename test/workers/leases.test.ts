@@ -12,7 +12,7 @@ import { limits } from '../../src/limits.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
 import type { BeatAnswer, ClaimAnswer, HelloAnswer, ResultAnswer } from '../../src/workers/answers.ts'
 import { Assignment } from '../../src/workers/assignment.ts'
-import { Beats } from '../../src/workers/beats.ts'
+import { Beats, firstOf, pause } from '../../src/workers/beats.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import type { Delivery } from '../../src/workers/delivery.ts'
 import { HandOver, TakenBack } from '../../src/workers/hand-over.ts'
@@ -530,6 +530,40 @@ test('a report that fails does not end the reports', async () => {
   await later.promise
   await beats.close()
   expect(count).toBe(2)
+})
+
+test('the end of the reports waits for the report that is being sent', async () => {
+  const begun = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  const beats = new Beats(0, async () => {
+    begun.resolve()
+    await answered.promise
+  })
+  await begun.promise
+  let hasEnded = false
+  const ended = beats.close().then(() => {
+    hasEnded = true
+  })
+  await Bun.sleep(0)
+  expect(hasEnded).toBe(false)
+  answered.resolve()
+  await ended
+})
+
+test('a pause ends with the reason for which its job stops', async () => {
+  const stop = new AbortController()
+  const paused = pause(60_000, stop.signal)
+  stop.abort(new Error('the worker ends'))
+  await expect(paused).rejects.toThrow('the worker ends')
+})
+
+test('a report has as many utterances as fit into its bytes', () => {
+  const spoken = ['Schön.', 'Gut.'].map(text => transcriptOf(plainInput(), text).utterances[0]!)
+  const [first = 0, second = 0] = spoken.map(each => Buffer.byteLength(JSON.stringify(each)))
+  const lengths = [first - 1, first, first + second - 1, first + second].map(
+    max => firstOf(spoken, max).length,
+  )
+  expect(lengths).toEqual([0, 1, 1, 2])
 })
 
 test('the server takes the utterances of a report once, and all of them from a new holder', () => {

@@ -1,6 +1,7 @@
 // Tests that an outage ends once, although the NATS client reports several disconnects and reconnects.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
+import { log } from '../../src/base/log.ts'
 import type { NatsConnection } from '../../src/workers/connection.ts'
 import { Outages } from '../../src/workers/outages.ts'
 
@@ -8,18 +9,42 @@ import { Outages } from '../../src/workers/outages.ts'
 function reportingConnection() {
   const { readable, writable } = new TransformStream<{ type: string }>()
   const writer = writable.getWriter()
-  const nats = { status: () => readable, getServer: () => '' } as unknown as NatsConnection
+  const nats = { status: () => readable, getServer: () => 'host:4222' } as unknown as NatsConnection
   return { nats, report: (type: string) => writer.write({ type }) }
 }
 
 // The NATS client reports each refused sign-in as a further disconnect. It later reports as many reconnects.
 test('a request that waits for the connection goes on when the outage ends, and the outage ends once', async () => {
   const { nats, report } = reportingConnection()
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  using info = spyOn(log, 'info').mockImplementation(() => {})
   let ends = 0
   const outages = new Outages(nats, () => ends++)
+  await outages.connected(new AbortController().signal)
+  const { lost } = outages
   await report('disconnect')
-  const connected = outages.connected(AbortSignal.timeout(1000))
-  for (const type of ['disconnect', 'reconnect', 'reconnect']) await report(type)
+  let isConnected = false
+  const connected = outages.connected(AbortSignal.timeout(1000)).then(() => {
+    isConnected = true
+  })
+  await report('disconnect')
+  await Bun.sleep(0)
+  expect([lost.aborted, isConnected]).toEqual([true, false])
+  for (const type of ['reconnect', 'reconnect']) await report(type)
   await connected
   expect([outages.lost.aborted, ends]).toEqual([false, 1])
+  expect(warn.mock.calls).toEqual([['nats lost']])
+  expect(info.mock.calls).toEqual([['nats connected', { server: 'host:4222' }]])
+})
+
+test('a request that waits for the connection ends with the reason for which its job stops', async () => {
+  const { nats, report } = reportingConnection()
+  using _warn = spyOn(log, 'warn').mockImplementation(() => {})
+  const outages = new Outages(nats, () => {})
+  await report('disconnect')
+  await Bun.sleep(0)
+  const stop = new AbortController()
+  const connected = outages.connected(stop.signal)
+  stop.abort(new Error('the worker ends'))
+  await expect(connected).rejects.toThrow('the worker ends')
 })
