@@ -43,6 +43,19 @@ test('the server refuses a new worker if the maximum number of workers with its 
   expect(hello('late')).toMatchObject({ before: null })
   expect(hello(present[0] ?? '')).toBeNull()
   expect(roster.all()).toHaveLength(limits.workersOfNameMax + 1)
+  now += 60_001
+  const silent = roster.dropSilent()
+  expect([silent.length, roster.dropSilent()]).toEqual([limits.workersOfNameMax + 2, []])
+})
+
+test('the server remembers a worker for a day', () => {
+  let now = 0
+  const roster = new Roster(60_000, { uptime: () => now, wall: () => now }, [])
+  roster.note('gpu-1', helloOf(['en']))
+  now = limits.workerRememberedMs
+  expect(roster.remembered()).toHaveLength(1)
+  now += 1
+  expect(roster.remembered()).toEqual([])
 })
 
 test('a worker that the server refuses because of its protocol gets no jobs, and no job waits for it', () => {
@@ -59,18 +72,25 @@ natsTest('the stream takes a limited number of messages, and keeps them on the d
 })
 
 natsTest('workers that are refused because of their name get the reason, and it is logged once', async () => {
-  const { fleet, hello } = await openFleet(nats.url, 'crowd')
+  const { fleet, later, hello } = await openFleet(nats.url, 'crowd')
   const sayHello = async (session: number) =>
     (await hello(['en'], { session: `${session}` })).json<HelloAnswer>()
   using warn = spyOn(log, 'warn').mockImplementation(() => {})
   const max = limits.workersOfNameMax
-  await Promise.all(Array.from({ length: max }, (_, session) => sayHello(session)))
+  const fill = () => Promise.all(Array.from({ length: max }, (_, session) => sayHello(session)))
+  await fill()
   const message = `100 workers with the name gpu-1 are present, and more are not possible: start this one with another --name`
   for (const session of [max, max + 1, max])
     expect(await sayHello(session)).toEqual({ kind: 'refused', message })
   expect((await sayHello(0)).kind).toBe('welcome')
-  expect(warn.mock.calls).toEqual([
-    ['worker refused', { worker: 'gpu-1', reason: message }],
-  ] as typeof warn.mock.calls)
+  const refused: unknown = ['worker refused', { worker: 'gpu-1', reason: message }]
+  expect<unknown>(warn.mock.calls).toEqual([refused])
   expect(fleet.workers()).toHaveLength(max)
+  // After these workers have left, a refusal is logged again.
+  later(3_600_001)
+  fleet.sweep()
+  await fill()
+  warn.mockClear()
+  await sayHello(max)
+  expect<unknown>(warn.mock.calls).toEqual([refused])
 })

@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AckPolicy, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
 import { nanos } from '@nats-io/transport-node'
+import { log } from '../../src/base/log.ts'
 import { limits } from '../../src/limits.ts'
 import type { HelloAnswer } from '../../src/workers/answers.ts'
 import type { NatsConnection } from '../../src/workers/connection.ts'
@@ -195,7 +196,8 @@ natsTest(
   async () => {
     const proxy = await startLossyProxy(nats.port)
     const address = `nats://127.0.0.1:${proxy.port}`
-    const { fleet, later, wire, hello, passGerman, queued } = await openFleet(address, 'moved')
+    const claims = { takeBack: () => 2 }
+    const { fleet, later, wire, hello, passGerman, queued } = await openFleet(address, 'moved', claims)
     await hello(['de'])
     passGerman('gpu-3/x', 'held')
     passGerman()
@@ -209,6 +211,12 @@ natsTest(
     expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([2, false, false])
     // The workers could send no message meanwhile, so their leases of an hour begin again.
     later(2 * hour)
+    const taken: string[] = []
+    fleet.own = { canDo: () => true, hasRoom: () => true, take: id => void taken.push(id) }
+    fleet.rescue()
+    fleet.sweep()
+    fleet.own = null
+    expect(taken).toEqual([])
     await until(() => fleet.fault() === null)
     await untilOpen(wire)
     const other = subjectsOf('moved').job(poolOf(helloOf(['de', 'en'])), 'first', 'job')
@@ -297,6 +305,50 @@ natsTest('a sweep creates a queue, and a stream, that was removed while a job wa
   expect(await queued()).toEqual([subjectsOf(cluster).job(pool, 'first', 'job')])
 })
 
+natsTest('a sweep puts a job that a worker holds into a queue only after two leases of silence', async () => {
+  const cluster = 'quiet'
+  const { fleet, later, hello, passGerman, queued } = await open(cluster)
+  await hello(['de'])
+  passGerman('gpu-1/x')
+  later(2 * hour - 1)
+  await hello(['de'])
+  fleet.sweep()
+  // The answer comes after all earlier messages of the server have reached NATS.
+  await hello(['de'])
+  expect(await queued()).toEqual([])
+  later(1)
+  fleet.sweep()
+  await until(async () => (await queued()).join() === subjectsOf(cluster).job(pool, 'again', 'job'))
+})
+
+natsTest('a fleet whose stream is full says so until no job waits, or until a job finds room', async () => {
+  const cluster = 'full'
+  const { fleet, manager, hello, passGerman, queued } = await open(cluster)
+  using error = spyOn(log, 'error').mockImplementation(() => {})
+  using info = spyOn(log, 'info').mockImplementation(() => {})
+  await hello(['de'])
+  const { config } = await manager.streams.info(streamOf(cluster))
+  const limit = (max_bytes: number) => manager.streams.update(config.name, { ...config, max_bytes })
+  let told = 0
+  fleet.onReady(() => told++)
+  await limit(1)
+  passGerman()
+  await until(() => fleet.fault() !== null)
+  fleet.sweep()
+  expect([fleet.fault() === null, told]).toEqual([false, 0])
+  fleet.ended('job')
+  fleet.sweep()
+  expect([fleet.fault(), told]).toEqual([null, 1])
+  passGerman()
+  await until(() => fleet.fault() !== null)
+  await limit(-1)
+  fleet.sweep()
+  await until(() => fleet.fault() === null)
+  expect([(await queued()).length, told > 1]).toEqual([1, true])
+  expect(error.mock.calls.map(([event]) => event)).toEqual(['hand-over refused', 'hand-over refused'])
+  expect(info.mock.calls).toContainEqual(['hand-over works again'])
+})
+
 natsTest(
   'a waiting job whose queue cannot be created moves to another pool only if that pool can do it',
   async () => {
@@ -341,8 +393,11 @@ natsTest('a waiting job whose queues cannot be created goes to an own engine tha
 
 natsTest('a sweep removes the queues of a pool without present or remembered workers', async () => {
   const { fleet, later, hello, queues } = await open('forgotten')
+  using closed = spyOn(JobStream.prototype, 'closePool')
   await hello(['en'], { session: 'y' })
   await hello(['de'])
+  fleet.sweep()
+  expect(closed).not.toHaveBeenCalled()
   await until(async () => (await queues()).length === 4)
   later(hour + 1)
   fleet.sweep()
@@ -352,6 +407,8 @@ natsTest('a sweep removes the queues of a pool without present or remembered wor
   later(24 * hour)
   fleet.sweep()
   await until(async () => (await queues()).length === 0)
+  fleet.sweep()
+  expect(closed).toHaveBeenCalledTimes(2)
   await hello(['de'])
   await until(async () => (await queues()).length === 2)
 })
