@@ -8,6 +8,7 @@ import { findJob } from '../../src/jobs/job.ts'
 import { limits } from '../../src/limits.ts'
 import { poolOf } from '../../src/workers/pools.ts'
 import { protocol } from '../../src/workers/requests.ts'
+import { JobStream } from '../../src/workers/stream.ts'
 import { subjectsOf } from '../../src/workers/subjects.ts'
 import { connect, openFleet } from '../support/bare-fleet.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -241,4 +242,33 @@ natsTest('the log distinguishes a worker that stopped from a worker that is sile
   const silent = (worker: string, jobs: number) => ['worker silent', { worker, jobs }]
   expect(warn.mock.calls).toEqual([silent('gpu-1', 0), silent('gpu-3', 1)] as typeof warn.mock.calls)
   expect(info.mock.calls).toEqual([['worker left', { worker: 'gpu-2' }]])
+})
+
+natsTest('the log names a worker each time it becomes ready, and a refused worker once', async () => {
+  const { hello } = await openFleet(nats.url, 'greeted')
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  using info = spyOn(log, 'info').mockImplementation(() => {})
+  using opened = spyOn(JobStream.prototype, 'openPool')
+  for (const ready of [true, true, false, true]) await hello(['de'], { ready })
+  const worker = { worker: 'gpu-1', device: 'none', model: 'steered', slots: 1, version: '1' }
+  expect(info.mock.calls).toEqual([
+    ['worker ready', worker],
+    ['worker ready', worker],
+  ])
+  expect(opened).toHaveBeenCalledTimes(2)
+  const old = { session: 'old', protocol: protocol + 1 }
+  const { kind, message } = (await hello(['de'], old)).json<{ kind: string; message: string }>()
+  await hello(['de'], old)
+  expect([kind, message]).toEqual(['refused', expect.stringContaining('install the version of the server')])
+  expect(warn.mock.calls).toEqual([['worker refused', { worker: 'gpu-1', reason: message }]])
+})
+
+natsTest('a job that waits without a worker goes into a queue as soon as a worker is ready', async () => {
+  const { hello, passGerman, queued } = await openFleet(nats.url, 'first-worker')
+  passGerman()
+  passGerman('gpu-2/x', 'held')
+  await hello(['de'])
+  await until(async () => (await queued()).length > 0)
+  await hello(['de'])
+  expect(await queued()).toEqual([subjectsOf('first-worker').job(poolOf(helloOf(['de'])), 'first', 'job')])
 })

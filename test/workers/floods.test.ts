@@ -48,6 +48,18 @@ test('the server refuses a new worker if the maximum number of workers with its 
   expect([silent.length, roster.dropSilent()]).toEqual([limits.workersOfNameMax + 2, []])
 })
 
+test('a remembered worker is away until a ready worker has its abilities', () => {
+  let now = 0
+  const roster = new Roster(60_000, { uptime: () => now, wall: () => now }, [])
+  for (const name of ['gpu-1', 'gpu-2']) roster.note(name, helloOf(['en']))
+  now = 60_001
+  expect(roster.away().map(({ name }) => name)).toEqual(['gpu-1', 'gpu-2'])
+  roster.note('gpu-2', helloOf(['en']))
+  expect(roster.away()).toEqual([])
+  roster.note('gpu-2', helloOf(['de']))
+  expect(roster.away().map(({ name }) => name)).toEqual(['gpu-1'])
+})
+
 test('the server remembers a worker for a day', () => {
   let now = 0
   const roster = new Roster(60_000, { uptime: () => now, wall: () => now }, [])

@@ -1,9 +1,10 @@
-// Tests messages that a worker does not understand. An attacker with the credentials of another worker can make
-// JetStream send such messages: JetStream does not check the rights for the reply subject of a request.
+// Tests messages that the server or a worker does not understand. An attacker with the credentials of another worker can
+// make JetStream send such messages to a worker: JetStream does not check the rights for the reply subject of a request.
 
-import { expect } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { poolOf } from '../../src/workers/pools.ts'
-import { priorities, subjectsOf } from '../../src/workers/subjects.ts'
+import { bytesOf, isRequestKind, readRequest } from '../../src/workers/requests.ts'
+import { priorities, type RequestKind, subjectsOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { helloOf, until } from '../support/fleet.ts'
@@ -12,6 +13,20 @@ import { startWorker } from '../support/workers.ts'
 
 const nats = sharedNats()
 const malformed = ['', 'stop', 'null', '7', '{}', '{"protocol":1,"job":"absent"}', '{"job":7,"fence":1}']
+
+test('the server reads no request with a value out of its range, and a report of an older worker', () => {
+  const held = { session: 'x', job: 'job', fence: 1, token: '' }
+  const beat = { ...held, seconds: 0, first: 0, utterances: [] }
+  const failure = { code: 'PROCESSING_ERROR', message: 'why' }
+  const isRead = (kind: RequestKind, message: object) => readRequest(kind, bytesOf(message)) !== null
+  expect([isRead('beat', beat), isRead('result', { ...held, failure })]).toEqual([true, true])
+  expect(isRead('hello', helloOf(['en']))).toBe(true)
+  for (const change of [{ first: -1 }, { seconds: -1 }, { fence: 0 }, { first: 0.5 }])
+    expect(isRead('beat', { ...beat, ...change })).toBe(false)
+  for (const slots of [0, 1025]) expect(isRead('hello', { ...helloOf(['en']), slots })).toBe(false)
+  expect(isRead('result', { ...held, failure: { ...failure, code: 'NO_CODE' } })).toBe(false)
+  expect([isRequestKind('beat'), isRequestKind('toString')]).toEqual([true, false])
+})
 
 natsTest('a worker hears the server also after orders that it does not understand', async () => {
   const { wire } = await openFleet(nats.url, 'orders')

@@ -138,11 +138,17 @@ natsTest(
 natsTest('a pool whose queue could not be created gets jobs when a sweep has created the queue', async () => {
   const cluster = 'blocked'
   const { fleet, consumers, hello, queues, block } = await open(cluster)
+  using error = spyOn(log, 'error').mockImplementation(() => {})
   await block('again')
   const poolOfAnswer = async () =>
     (await hello(['de'])).json<Extract<HelloAnswer, { kind: 'welcome' }>>().pool
   // If the answer named a pool, the worker would ask for jobs, and get no answer from JetStream.
   expect(await poolOfAnswer()).toBeNull()
+  // A further attempt that fails is not logged.
+  fleet.sweep()
+  expect(await poolOfAnswer()).toBeNull()
+  const reason: unknown = expect.objectContaining({ pool, error: expect.any(String) })
+  expect<unknown>(error.mock.calls).toEqual([['pool not opened', reason]])
   expect(fleet.fault()).not.toBeNull()
   expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([0, false, false])
   await until(async () => (await queues()).includes(first))
