@@ -1,7 +1,8 @@
 // Tests a network that breaks while a worker fetches media, or sends a large result by HTTP. Also tests media that are
 // lost before a worker has fetched them.
 
-import { expect, spyOn, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
+import * as fs from 'node:fs'
 import { rmSync, writeFileSync } from 'node:fs'
 import { log } from '../../src/base/log.ts'
 import { findJob } from '../../src/jobs/job.ts'
@@ -96,6 +97,52 @@ test('a transfer that ends early goes on at the new address, and from the start 
   expect([await Bun.file(path).text(), paths]).toEqual(['sound', ['/old', '/new']])
 })
 
+test('media without a stated length are whole when the server ends them, and no proxy may compress them', async () => {
+  const encodings: (string | null)[] = []
+  const { path } = fetchFrom(({ headers }) => {
+    encodings.push(headers.get('accept-encoding'))
+    return new Response(new ReadableStream({ start: sendSound }))
+  })
+  expect([await Bun.file(await path).text(), encodings]).toEqual(['sound', ['identity']])
+})
+
+test('a worker that stops a job ends the transfer of its media at once, and logs nothing', async () => {
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  const begun = Promise.withResolvers<void>()
+  const { path, stop } = fetchFrom(() => {
+    begun.resolve()
+    return new Promise<Response>(() => {})
+  })
+  await begun.promise
+  stop.abort(new Error('the job has ended'))
+  await expect(path).rejects.toThrow('the job has ended')
+  expect(warn).not.toHaveBeenCalled()
+})
+
+test('a worker whose disk is full does not try the transfer again', async () => {
+  const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  using _full = spyOn(fs, 'writeSync').mockImplementation(() => {
+    throw full
+  })
+  let count = 0
+  const { path, stop } = fetchFrom(() => {
+    count += 1
+    if (count === 2) stop.abort()
+    return new Response('sound')
+  })
+  await expect(path).rejects.toBe(full)
+})
+
+test('a transfer that fails several times for the same reason logs it once', async () => {
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  let count = 0
+  const { path } = fetchFrom(() => (++count < 3 ? new Response('', { status: 503 }) : new Response('sound')))
+  expect(await Bun.file(await path).text()).toBe('sound')
+  expect(warn.mock.calls).toEqual([
+    ['media not fetched yet', { job_id: 'job', reason: expect.stringContaining('503') }],
+  ])
+})
+
 natsTest(
   'a job whose media the server no longer has fails or downloads them again, and its worker takes the next job',
   async () => {
@@ -160,6 +207,26 @@ natsTest('a large result whose answer is lost is sent again, and is stored and c
   })
   expect(puts).toBe(2)
 })
+
+/** Starts to fetch the media of a job from a server with these answers. `stop` ends the job. */
+function fetchFrom(fetch: (request: Request) => Response | Promise<Response>) {
+  const media = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
+  afterAll(() => media.stop(true))
+  const server = { addressOf: () => media.url.href, ask: async () => null } as unknown as Server
+  const held = { session: 'x', job: 'job', fence: 1, token: '' }
+  const addresses = { media: '', input: '', result: '' }
+  const stop = new AbortController()
+  return { path: fetchMedia(server, held, addresses, temporaryFolder(), stop.signal), stop }
+}
+
+/** Sends a body in two parts. Bun therefore does not know its length, and states none. */
+function sendSound(body: ReadableStreamDefaultController): void {
+  body.enqueue('sou')
+  setTimeout(() => {
+    body.enqueue('nd')
+    body.close()
+  }, 0)
+}
 
 type Watch = (from: 'caller' | 'target', bytes: Uint8Array, cut: () => void) => void
 
