@@ -20,6 +20,7 @@ import { helloOf, until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
 import { natsTest, sharedNats, startNats } from '../support/nats.ts'
+import { plainInput } from '../support/plain-input.ts'
 
 const nats = sharedNats()
 const hour = 3_600_000
@@ -86,11 +87,11 @@ natsTest('a worker gets the answer `welcome` only when its queues exist', async 
   const { fleet, hello, queues } = await open('early')
   const nobody = 'No worker is connected.'
   const empty = { ready: false, message: nobody, model: null, device: null, diarization: nobody }
-  expect(fleet.state()).toEqual(empty)
+  expect([fleet.state(), fleet.translates()]).toEqual([empty, null])
   await hello(['de'])
   const message = 'ready, with 1 workers'
   const state = { ready: true, message, model: 'steered', device: 'none', diarization: 'ready' }
-  expect(fleet.state()).toEqual(state)
+  expect([fleet.state(), fleet.translates()]).toEqual([state, true])
   expect(await queues()).toEqual([again, first])
 })
 
@@ -215,6 +216,7 @@ natsTest(
     await until(() => fleet.fault() !== null)
     // The two jobs are the whole capacity, although the pool of the second worker has a free place.
     expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([2, false, false])
+    expect(fleet.waitingJobs()).toEqual(['held', 'job'])
     // The workers could send no message meanwhile, so their leases of an hour begin again.
     later(2 * hour)
     const taken: string[] = []
@@ -316,6 +318,7 @@ natsTest('a sweep puts a job that a worker holds into a queue only after two lea
   const { fleet, later, hello, passGerman, queued } = await open(cluster)
   await hello(['de'])
   passGerman('gpu-1/x')
+  expect(fleet.hasRoomFor(german)).toBe(false)
   later(2 * hour - 1)
   await hello(['de'])
   fleet.sweep()
@@ -325,6 +328,49 @@ natsTest('a sweep puts a job that a worker holds into a queue only after two lea
   later(1)
   fleet.sweep()
   await until(async () => (await queued()).join() === subjectsOf(cluster).job(pool, 'again', 'job'))
+})
+
+natsTest('a waiting job stays in its queue although a pool with more free places can do it', async () => {
+  const { fleet, hello, passGerman, queued } = await open('stays')
+  await hello(['de'])
+  passGerman()
+  await until(async () => (await queued()).length === 1)
+  await hello(['de', 'en'], { slots: 9 }, 'gpu-2')
+  fleet.sweep()
+  // The answer comes after all earlier messages of the server have reached NATS.
+  await hello(['de'])
+  expect(await queued()).toEqual([subjectsOf('stays').job(pool, 'first', 'job')])
+})
+
+natsTest('the holder of a job that ends gets an order to stop this claim', async () => {
+  const { fleet, wire, passGerman } = await open('ended')
+  const order = Promise.withResolvers<unknown>()
+  wire.subscribe(subjectsOf('ended').stop('gpu-1'), {
+    callback: (_error, message) => order.resolve(message.json()),
+  })
+  await wire.flush()
+  passGerman('gpu-1/x')
+  fleet.ended('job')
+  expect(await order.promise).toEqual({ job: 'job', fence: 1 })
+})
+
+natsTest('a server that ends takes no further job', async () => {
+  const { fleet } = await open('ending')
+  const options = { signal: AbortSignal.abort(new Error('the server ends')), onSeconds() {} }
+  const handOver = { jobId: 'late', worker: null, fence: 0, attempts: 0 }
+  expect(() => fleet.transcribe(plainInput(), { ...options, handOver })).toThrow('the server ends')
+})
+
+natsTest('the end of a server is no refusal of JetStream', async () => {
+  const { fleet, hello, passGerman } = await open('closed')
+  using error = spyOn(log, 'error').mockImplementation(() => {})
+  using put = spyOn(JobStream.prototype, 'put')
+  await hello(['de'])
+  passGerman()
+  await fleet.close()
+  // The connection ends before JetStream confirms the message.
+  await expect(put.mock.results[0]?.value).rejects.toThrow()
+  expect(error.mock.calls).toEqual([])
 })
 
 natsTest('a fleet whose stream is full says so until no job waits, or until a job finds room', async () => {
