@@ -1,9 +1,10 @@
 // Tests messages that the server or a worker does not understand. An attacker with the credentials of another worker can
 // make JetStream send such messages to a worker: JetStream does not check the rights for the reply subject of a request.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
+import { log } from '../../src/base/log.ts'
 import { poolOf } from '../../src/workers/pools.ts'
-import { bytesOf, isRequestKind, readRequest } from '../../src/workers/requests.ts'
+import { bytesOf, isRequestKind, protocol, readRequest } from '../../src/workers/requests.ts'
 import { priorities, type RequestKind, subjectsOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -26,6 +27,29 @@ test('the server reads no request with a value out of its range, and a report of
   for (const slots of [0, 1025]) expect(isRead('hello', { ...helloOf(['en']), slots })).toBe(false)
   expect(isRead('result', { ...held, failure: { ...failure, code: 'NO_CODE' } })).toBe(false)
   expect([isRequestKind('beat'), isRequestKind('toString')]).toEqual([true, false])
+})
+
+natsTest('the server logs each kind of wrong request once, and answers no unknown request', async () => {
+  const subjects = subjectsOf('wrong')
+  const { wire, hello } = await openFleet(nats.url, 'wrong')
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  const reply = `${subjects.inbox('gpu-1')}.answer`
+  const answers: unknown[] = []
+  wire.subscribe(reply, { callback: (_error, message) => void answers.push(message.json()) })
+  const claim = subjects.request('gpu-1', 'claim')
+  for (const text of ['{', '{}']) wire.publish(claim, text, { reply })
+  wire.publish(claim.replace('claim', 'unknown'), '{}', { reply })
+  const models = subjects.request('gpu-1', 'models')
+  for (const other of ['a', 'b']) wire.publish(models, bytesOf({ protocol }), { reply: other })
+  // The server answers requests in their order.
+  await hello(['en'])
+  const message = 'The server does not understand this message, or it is too large.'
+  const refused = { kind: 'refused', message }
+  expect(answers).toEqual([refused, refused])
+  expect<unknown>(warn.mock.calls).toEqual([
+    ['request of a worker not understood', { worker: 'gpu-1', kind: 'claim', bytes: 1 }],
+    ['reply subject of a worker refused', { worker: 'gpu-1', kind: 'models' }],
+  ])
 })
 
 natsTest('a worker hears the server also after orders that it does not understand', async () => {

@@ -484,6 +484,7 @@ natsTest(
       { name: 'gpu-1', inboxPrefix: subjects.inbox('gpu-1') },
     )
     const ask = () => worker.request(subjects.request('gpu-1', 'models'), bytesOf({ protocol }))
+    using warn = spyOn(log, 'warn').mockImplementation(() => {})
     const unanswered = ask().then(
       () => 'answered',
       () => 'unanswered',
@@ -491,6 +492,11 @@ natsTest(
     expect((await ask()).json<ModelsAnswer>().token).toBe('token')
     await worker.close()
     expect(await unanswered).toBe('unanswered')
+    const fields = { worker: 'gpu-1', kind: 'models', error: expect.any(String) }
+    expect(warn.mock.calls).toContainEqual([
+      'request of a worker not answered',
+      expect.objectContaining(fields),
+    ] as never)
     await link.close()
   },
 )
