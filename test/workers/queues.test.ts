@@ -13,9 +13,10 @@ import type { NatsConnection } from '../../src/workers/connection.ts'
 import { TakenBack } from '../../src/workers/hand-over.ts'
 import type { Claims } from '../../src/workers/hand-overs.ts'
 import { poolOf } from '../../src/workers/pools.ts'
+import { bytesOf, protocol } from '../../src/workers/requests.ts'
 import { JobStream } from '../../src/workers/stream.ts'
 import { consumerOf, type Priority, streamOf, subjectsOf } from '../../src/workers/subjects.ts'
-import { openFleet } from '../support/bare-fleet.ts'
+import { connect, openFleet } from '../support/bare-fleet.ts'
 import { helloOf, until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
@@ -181,6 +182,37 @@ natsTest('a job whose message was lost with the connection goes into the stream 
   await until(async () => (await queued()).length === 1)
   proxy.close()
 })
+
+natsTest(
+  'after an outage, a worker gets the answer `welcome` only when the stream is open again',
+  async () => {
+    const proxy = await startLossyProxy(nats.port)
+    const { fleet } = await openFleet(`nats://127.0.0.1:${proxy.port}`, 'opening')
+    const { wire, hello } = await connect(nats.url, 'opening')
+    await hello(['de'])
+    const begun = Promise.withResolvers<void>()
+    const opened = Promise.withResolvers<void>()
+    const openStream = JobStream.open
+    using _held = spyOn(JobStream, 'open').mockImplementation(async (...parts) => {
+      begun.resolve()
+      await opened.promise
+      return await openStream(...parts)
+    })
+    proxy.cut()
+    await begun.promise
+    let isAnswered = false
+    const answer = hello(['de']).then(() => {
+      isAnswered = true
+    })
+    // The server answers requests in their order.
+    await wire.request(subjectsOf('opening').request('gpu-1', 'models'), bytesOf({ protocol }))
+    expect([fleet.fault() === null, isAnswered]).toEqual([false, false])
+    opened.resolve()
+    await answer
+    expect(fleet.fault()).toBeNull()
+    proxy.close()
+  },
+)
 
 natsTest('a waiting job goes into the stream again when NATS comes back without its data', async () => {
   const folder = temporaryFolder()
