@@ -55,7 +55,7 @@ function Closed() {
   )
 }
 
-/** Replaces the form when the server has accepted its data. */
+/** Replaces the form after the server has accepted the typed data. */
 function MailSent({ to }: { to: string }) {
   useLayoutEffect(() => announcePage(text.sentTitle), [])
   return (

@@ -10,7 +10,7 @@ import { finishActions, tellFault } from '../parts/toast.tsx'
 export type Session = { account_id: string; email: string; key_id: string | null }
 
 /**
- * Facts about the signed-in account that are not fields of `Session`. The page requests these facts when it has
+ * Facts about the signed-in account that are not fields of `Session`. The page requests these facts after it has
  * received the session.
  */
 export type AccountDetails = {
@@ -28,12 +28,15 @@ export const session = signal<Session | null | undefined>(undefined)
 export const sessionFault = signal('')
 export const details = signal<AccountDetails | null>(null)
 
-/** The names under which the browser stores texts about the recordings of a person. */
+/**
+ * The names under which the browser stores the prompt and the vocabulary. These texts may be personal, so they are
+ * removed when the person signs out.
+ */
 export const personalNames = ['options.prompt', 'options.vocabulary'] as const
 
 /**
- * Tells the other pages of this browser which account has signed in: sends them the id of the account. All these pages
- * share one session.
+ * Sends the id of the account that has signed in to the other pages of this browser. All pages share one session, so a
+ * page that shows another account then loads the start page.
  */
 const otherPages = new BroadcastChannel('steno.session')
 otherPages.onmessage = ({ data: accountId }: MessageEvent<string>) => {
@@ -53,8 +56,8 @@ export async function loadSession(): Promise<void> {
 }
 
 /**
- * Signs in. Pages of this browser that showed another account before, also this page, load the start page. No data of
- * that account then remain on the screen.
+ * Signs a person in. Each page of this browser that shows another account, including this page, then loads the start
+ * page. No data of the other account remain on the screen.
  */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value
@@ -66,8 +69,8 @@ export async function signIn(credentials: Credentials): Promise<void> {
 }
 
 /**
- * Ends the session of this browser or, with `everywhere`, all sessions of the account. If the session of this browser
- * has already ended, only a call with `everywhere` asks for a new sign-in.
+ * Ends the session of this browser or, with `everywhere`, all sessions of the account. The session of this browser may
+ * have ended already. A call with `everywhere` then asks for a new sign-in, because other sessions may still exist.
  */
 export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
   try {

@@ -54,8 +54,8 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
     signIn(
       withKey.value ? { key: key.value.trim() } : { email: email.value.trim(), password: password.value },
     ).catch(fault => {
-      // The server has only one message for wrong credentials. The page shows a message for a wrong key or for a wrong
-      // password.
+      // The server sends the same message for a wrong key and for a wrong password. The page shows a separate message
+      // for each.
       const isWrong = fault instanceof Fault && fault.status === 401
       throw isWrong ? new Error(withKey.value ? text.wrongKey : text.wrongPassword) : fault
     })

@@ -1,5 +1,5 @@
-// The time of the server. The clock of the browser may be wrong by hours or days, and the times that the page shows come
-// from the server.
+// The present time of the server. The page compares times from the server with this time, because the clock of the
+// browser may be wrong by hours or days.
 
 /** The time of the server minus the time of the browser, in milliseconds. */
 let aheadMs = 0

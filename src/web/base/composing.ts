@@ -1,6 +1,6 @@
 /**
  * Returns true if the key belongs to an input method, for example for Chinese or Japanese. Enter then accepts the
- * proposed characters, and Escape discards them. Safari marks the last key only by the key code 229.
+ * proposed characters, and Escape discards them. For this Enter or Escape, Safari sets only the key code 229.
  */
 export function isComposing(event: KeyboardEvent): boolean {
   return event.isComposing || event.keyCode === 229

@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 
 /**
  * False after the server did not answer a request that the app repeats, and true after an answer. The status 502, 503
- * or 504 usually counts as no answer.
+ * or 504 does not count as an answer, because a proxy may have sent it.
  */
 export const isOnline = signal(true)
 /** True while a request waits until the person signs in again. */

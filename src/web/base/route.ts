@@ -5,7 +5,7 @@ import { computed, signal } from '@preact/signals'
 const address = signal(read())
 /** True if "Back" or "Forward" led to the present address. */
 let isRevisited = false
-/** True if a page was announced since the browser loaded the app. */
+/** True after the first call of `announcePage`. */
 let hasAnnounced = false
 
 export const path = computed(() => address.value.pathname)
@@ -74,6 +74,10 @@ export function startRouting(): void {
   })
 }
 
+/**
+ * Returns true if the app shows the page of the link. The server itself sends some pages, such as /docs. A link may
+ * also open a new tab or save a file.
+ */
 function isInside(link: HTMLAnchorElement): boolean {
   if (link.origin !== location.origin || link.target || link.hasAttribute('download')) return false
   return !/^\/(docs|v1|assets|verify|oauth)\b/.test(link.pathname)

@@ -34,7 +34,10 @@ export const timing = {
   operatorEveryMs: 10_000,
 }
 
-/** Returns the pause, in milliseconds, before another attempt (exponential backoff). `tries` counts the earlier pauses. */
+/**
+ * Returns the delay, in milliseconds, before another attempt (exponential backoff). `tries` is the number of earlier
+ * delays.
+ */
 export function retryPauseMs(tries: number): number {
   return Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries)
 }

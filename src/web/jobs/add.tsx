@@ -19,7 +19,7 @@ import { addFiles } from './uploads.ts'
 
 const text = words.add
 
-/** The largest number of files that one sentence names. */
+/** The largest number of files that one sentence of a message names. */
 const mostNames = 5
 
 const noFiles: Dropped = { files: [], unreadable: [] }
@@ -71,9 +71,8 @@ export function Add() {
 }
 
 /**
- * Calls `drop` when a person drops files anywhere on the page, or a web address on the form. Without the event
- * listeners, the browser would show the dropped file. Sets `isOver` while something is dragged that could be dropped.
- * Returns a function that removes the event listeners.
+ * Calls `drop` when a person drops files anywhere on the page, or a web address on the form. Sets `isOver` to true
+ * while the person drags something that the page accepts. Returns a function that removes the event listeners.
  */
 function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): () => void {
   const watch = new AbortController()
@@ -83,7 +82,7 @@ function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): 
     const isInForm = event.target instanceof Element && event.target.closest('.add') !== null
     if (!types.includes('Files') && !(isInForm && types.includes('text/uri-list'))) return
     event.preventDefault()
-    // The listener of `refuseDrops` has refused the files.
+    // The listener of `refuseDrops` has already refused the files. This page accepts them.
     if (event.dataTransfer && types.includes('Files')) event.dataTransfer.dropEffect = 'copy'
     isOver.value = event.type === 'dragover'
     if (event.type === 'drop') drop(event)

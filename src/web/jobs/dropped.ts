@@ -1,6 +1,8 @@
 // Reads the files that a person dropped on a page.
 
-/** Refuses dropped files on pages that do not accept them. The browser would leave the app and open the file. */
+/**
+ * Refuses dropped files on pages that do not accept them. Otherwise, the browser would leave the app and open the file.
+ */
 export function refuseDrops(): void {
   addEventListener('dragover', event => {
     if (!event.dataTransfer?.types.includes('Files')) return

@@ -137,7 +137,7 @@ function hide(id: string, isHidden: boolean): void {
 
 /**
  * Returns the number of jobs from the start of the list to the last one that has not ended. The list begins with the
- * newest job, but the oldest job is processed first.
+ * newest job, but the oldest job is processed first. A running job may therefore be far from the start.
  */
 function unfinishedLength(): number {
   return (loaded.value?.findLastIndex(job => !isEnded(job)) ?? -1) + 1

@@ -41,7 +41,7 @@ effect(() => {
 export function chosenOptions(): JobOptions {
   const about = prompt.value.trim()
   const terms = chosenTerms()
-  // The language may be stored from an earlier visit. The server may no longer have a model for this language.
+  // The chosen language may come from an earlier visit. It is left out if the server no longer has a model for it.
   const isServed = service.value === null || languages().some(([code]) => code === language.value)
   return {
     diarize: diarize.value,

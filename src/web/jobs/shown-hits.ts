@@ -1,5 +1,5 @@
-// The hits that the search page shows. They stay in memory when another page appears: "Back" then shows them at once, and
-// the browser scrolls to the hit that the person has opened.
+// The hits that the search page shows. They stay in memory when another page appears. "Back" then shows them at once,
+// and the browser scrolls to the hit that the person has opened.
 
 import { signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'

@@ -96,8 +96,8 @@ export async function sendFile(
 }
 
 /**
- * Sends one part of a file. Returns the offset of the byte after this part. `fetch` would not report the progress of
- * the upload.
+ * Sends one part of a file. Returns the offset of the byte after this part. Uses XMLHttpRequest, because `fetch` does
+ * not report the progress of an upload.
  */
 function sendPiece(
   piece: Blob,
@@ -126,7 +126,10 @@ function sendPiece(
   })
 }
 
-/** A file that cannot be read gives the same error as a server that does not answer. Reading a byte tells which it is. */
+/**
+ * Throws an `UnreadableFile` if the first byte of the file cannot be read. A request with an unreadable file fails with
+ * the same error as a request that the server does not answer.
+ */
 async function requireReadable(file: File): Promise<void> {
   await file
     .slice(0, 1)

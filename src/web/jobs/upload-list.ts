@@ -35,6 +35,10 @@ export const ownUploads = computed(() =>
 /** The files that the person has chosen, by the id of the upload. After a reload of the page, this map is empty. */
 export const files = new Map<string, File>()
 
+/**
+ * A message to the other pages. `asks` requests the ids of the uploads whose files these pages have. `holds` has the
+ * ids of uploads whose files the sender has.
+ */
 type Talk = { asks: true } | { holds: string[] }
 const otherPages = new BroadcastChannel('steno.uploads')
 otherPages.onmessage = ({ data }: MessageEvent<Talk>) => {
@@ -60,7 +64,7 @@ export function remove(id: string): void {
 }
 
 /**
- * Stores the uploads whose files this page has in the browser's storage, if they already exist on the server. Another
+ * Stores uploads in the browser's storage, but only if they exist on the server and this page has their files. Another
  * page may have completed or removed any other upload.
  */
 export function keep(): void {

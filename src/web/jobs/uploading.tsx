@@ -57,7 +57,10 @@ function UploadRow({ upload }: { upload: Upload }) {
   )
 }
 
-/** Removes an upload. Asks before, if a part of the file was sent. The upload may end while the question is open. */
+/**
+ * Removes an upload. If a part of the file was sent, first asks the person to confirm. The upload may end while the
+ * dialog is open, so its state is read again.
+ */
 async function removeRow({ id, name, sent }: Upload): Promise<void> {
   if (sent > 0 && !(await isConfirmed(text.confirmStop(name), text.stop))) return
   const state = findUpload(id)?.state

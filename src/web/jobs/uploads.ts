@@ -28,8 +28,9 @@ const refusedOften = 3
 const stops = new Map<string, AbortController>()
 
 /**
- * Adds files to the uploads. If an upload of the same file stands still, continues this upload. Returns the files that
- * are already being sent with the same options. They are not added, because the person would pay for two jobs.
+ * Adds files to the uploads. If the same file already has an upload that is paused, failed or without its file,
+ * continues this upload. Returns the files that are already being sent with the same options. They are not added,
+ * because the person would pay for two jobs.
  */
 export function addFiles(added: readonly File[], options: JobOptions): File[] {
   return added.filter(file => {
@@ -41,7 +42,10 @@ export function addFiles(added: readonly File[], options: JobOptions): File[] {
   })
 }
 
-/** Returns true if `options` are those of the upload. An upload that lost its file keeps the options it had. */
+/**
+ * Returns true if the upload has the same options. Also true for an upload that has lost its file, for example after a
+ * reload: it continues with its earlier options.
+ */
 function isRepeated({ state, options: before }: Upload, options: JobOptions): boolean {
   return state === 'lost' || JSON.stringify(before) === JSON.stringify(options)
 }

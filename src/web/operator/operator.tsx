@@ -17,7 +17,8 @@ export function OperatorPage() {
   const overview = useLoaded(() => ask<Overview>('GET', '/app/operator'))
   useEffect(() => {
     let isOver = false
-    // While the server does not answer, one request waits for it. With an interval, each tick would add another one.
+    // While the server does not answer, one request waits for it. `setInterval` would add another waiting request each
+    // time.
     const again = async () => {
       if (!document.hidden) await overview.reload()
       if (!isOver) timer = setTimeout(again, timing.operatorEveryMs)

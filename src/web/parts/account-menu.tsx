@@ -54,8 +54,8 @@ export function AccountMenu() {
 }
 
 /**
- * Closes the menu at a click on the page, or when a person presses Escape. Exceptions are a click on the menu's button, and
- * events in an element with the class `stay`.
+ * Closes the menu at a click on the page, or when a person presses Escape. Ignores a click on the menu's button, and
+ * all events in an element with the class `stay`, such as the choice of the theme.
  */
 function useClosing(isOpen: Signal<boolean>, button: RefObject<HTMLButtonElement | null>): void {
   useEffect(() => {
