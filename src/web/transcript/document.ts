@@ -1,5 +1,5 @@
-// A transcript as the API returns it, a place in its text, its direction, its spaces, and the separator between two
-// sentences.
+// A transcript as the API returns it, and a place in its text. Also the writing direction of a text, the removal of
+// superfluous spaces, and the separator between two sentences.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 

@@ -11,8 +11,8 @@ export function storedDrafts(jobId: string): Draft[] {
 }
 
 /**
- * Stores the unsaved edits of this page in place of the page's earlier ones. `known` holds the utterances whose stored
- * edits belong to this page. Edits of other utterances stay, because they belong to another page with the same
+ * Stores the unsaved edits of this page in place of its earlier stored edits. `known` holds the utterances whose stored
+ * edits belong to this page. Stored edits of other utterances stay, because they belong to another page with the same
  * transcript.
  */
 export function storeDrafts(jobId: string, drafts: readonly Draft[], known: ReadonlySet<number>): void {

@@ -61,7 +61,10 @@ export function Editing({ studio }: { studio: Studio }) {
   )
 }
 
-/** Returns the text for a state. The banner of the page, which says the same, is above a page that has been scrolled. */
+/**
+ * Returns the text for a state. This text also says that the server does not answer, because the banner at the top is
+ * not visible on a scrolled page.
+ */
 function stateText(state: SaveState): string {
   return state === 'saving' && !isOnline.value ? text.offline : text.states[state]
 }

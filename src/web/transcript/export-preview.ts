@@ -17,7 +17,7 @@ type PreviewOf = { address: string; query: Record<string, string>; part: string 
 export function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
   const preview = useSignal('')
   const fault = useSignal('')
-  /** The address of the whole transcript that is shown. */
+  /** The address from which the preview of the whole transcript was last loaded. Empty before the first response. */
   const shown = useSignal('')
   const wanted = withQuery(address, query)
   useEffect(() => {

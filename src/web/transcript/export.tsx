@@ -87,7 +87,10 @@ type SaveProps = {
   selected: Passage | null
   /** The content of a file with only the selected passage, or null if the whole transcript is saved. */
   part: string | null
-  /** False while the server may still lack the last edits. The preview arrives only after they are saved. */
+  /**
+   * False until the preview has been loaded, or could not be loaded. The preview is loaded only after all edits are
+   * saved, so a file that is saved earlier could lack edits.
+   */
   isReady: boolean
 }
 

@@ -13,9 +13,9 @@ type Listener = { onJob: (job: Job) => void; onUtterance: (utterance: LiveUttera
 
 /**
  * Receives the events of a job until the returned function is called. The stream is closed while the page is hidden,
- * because a browser allows only a few connections. EventSource does not reconnect after a refusal, for example at the
- * end of the session. The page then requests the job. This request may wait for the sign-in. If the job has not ended,
- * the stream is opened again.
+ * because a browser allows only a few connections to a server. EventSource does not reconnect after the server has
+ * refused the stream, for example because the session has ended. The page then requests the job. This request may wait
+ * for the sign-in. If the job has not ended, the stream is opened again.
  */
 export function listen(id: string, { onJob, onUtterance }: Listener): () => void {
   let source: EventSource | null = null
@@ -29,8 +29,8 @@ export function listen(id: string, { onJob, onUtterance }: Listener): () => void
       if (isEnded(job)) source?.close()
       onJob(job)
     })
-    // The browser reports an error also when the server ends a stream. Only when the browser could then not connect
-    // again, the server does not answer.
+    // The browser also reports an error after the server has ended a stream, and then connects again. A second error
+    // without a connection in between means that the server does not answer.
     let errors = 0
     source.onopen = () => {
       errors = 0

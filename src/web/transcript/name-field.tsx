@@ -12,8 +12,8 @@ const text = words.speakers
 export function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
   const { edits } = studio
   const field = useRef<HTMLInputElement>(null)
-  // The computed values change only with this speaker's name. A new name of another speaker must not render the field
-  // again, because Preact would then replace the typed text.
+  // A new name of another speaker must not render the field again, because Preact would then replace the typed text. A
+  // computed value renders the field only if its result for this speaker has changed.
   const shown = useComputed(() => studio.nameOf(speaker)).value
   const isAsked = useComputed(() => studio.renaming.value === speaker).value
   // A layout effect runs before the browser draws the page, so the next pressed key already goes to the field.

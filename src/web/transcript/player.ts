@@ -144,7 +144,8 @@ export class Player {
       return
     }
     void response.body?.cancel()
-    // At the first error, the server may have sent an error in place of the recording.
+    // The first error always allows another attempt, because the server may have sent an error in place of the
+    // recording.
     const mayPlay = isBroken || waited || this.#reloads === 0
     if (media && mayPlay && this.#reloads++ < reloadsMax) {
       media.load()

@@ -1,7 +1,7 @@
 /**
  * Keeps the height of an element in a CSS variable until the returned function is called. The style sheet uses the
- * variable to keep other elements clear of this element: `--bar` for the player, `--bars` for the bars above the text,
- * `--passage` for the toolbar of a selected passage.
+ * variable so that this element does not cover others. `--bar` is for the player, `--bars` for the bars above the text,
+ * and `--passage` for the toolbar of a selected passage.
  */
 export function reserveSpace(element: HTMLElement, name: '--bar' | '--bars' | '--passage'): () => void {
   const { style } = document.documentElement

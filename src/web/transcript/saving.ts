@@ -25,8 +25,8 @@ export type TextListeners = {
   /** Called when the text of another person has replaced the text of an utterance. */
   onTheirs: (utterance: number) => void
   /**
-   * Called when the page has taken utterances from the server, when `open` has restored texts, and at the end of
-   * `show`.
+   * Called when the index of the words must be built again: after the page has taken utterances from the server, after
+   * `open` has restored texts, and at the end of `show`.
    */
   onWords: () => void
   /** Called when the page has read the transcript again, with the utterances of the server. */
@@ -39,11 +39,17 @@ export class Saving {
   /** The index of an utterance whose text the server refused. Null if there is none. */
   readonly refused = signal<number | null>(null)
   readonly conflicts = signal<Conflict[]>([])
-  /** The number of times that texts have changed. A signal computed from the texts must read this signal too. */
+  /**
+   * The number of times that texts have changed. The texts are not signals, so a signal computed from them must read
+   * this number too.
+   */
   readonly textChanges = signal(0)
   /** The server's text of each utterance with an unsaved edit. */
   readonly #unsaved = new Map<number, string>()
-  /** The texts that the server refused, by utterance. A text may be too long, for example. */
+  /**
+   * The texts that the server has refused, for example because they are too long. The key is the index of the
+   * utterance.
+   */
   readonly #refused = new Map<number, string>()
   /** The utterances whose edits this page has stored in the browser's storage or read from it. */
   #kept: ReadonlySet<number> = new Set()

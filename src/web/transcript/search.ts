@@ -68,7 +68,8 @@ export function useSearch(studio: Studio) {
 }
 
 /**
- * Shows a message with the button "Undo". The message disappears early if the replacement is no longer the last step.
+ * Shows a message with the button "Undo". The message disappears early if the replacement is no longer the last step,
+ * because the button would then undo another step.
  */
 function tellReplaced(edits: Edits, step: Step, count: number): void {
   const close = tell(words.find.replaced(count), () => edits.undo())

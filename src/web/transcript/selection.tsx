@@ -79,6 +79,7 @@ function selectedPassage({ view }: Studio): Passage | null {
   const isFirst = first.contains(range.startContainer)
   const isLast = last.contains(range.endContainer)
   const end = isLast ? range.endOffset : (last.textContent?.length ?? 0)
+  // `+ 1` leaves out a word that ends where the selection begins.
   return {
     first: wordAtCharacter(view.index, Number(first.dataset.at), isFirst ? range.startOffset + 1 : 0),
     last: wordAtCharacter(view.index, Number(last.dataset.at), end),

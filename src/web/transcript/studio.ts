@@ -22,7 +22,7 @@ export class Studio {
   readonly following = new Following()
   readonly doubt = new DoubtMarks()
   readonly isFinding = signal(false)
-  /** The number of times that the search bar was asked for. Each time, its field gets the focus. */
+  /** The number of calls of `setFinding(true)`. After each call, the field of the search bar gets the focus. */
   readonly finds = signal(0)
   /** The passage that the person has selected. Null if nothing is selected. */
   readonly passage = signal<Passage | null>(null)
@@ -174,7 +174,10 @@ export class Studio {
     getSelection()?.setBaseAndExtent(startContainer, startOffset, startContainer, endOffset)
   }
 
-  /** Ends one mode of the page: the editing, otherwise an open search bar, otherwise the marks of doubtful words. */
+  /**
+   * Ends editing if it is on. Otherwise closes the search bar if it is open. Otherwise removes the marks of doubtful
+   * words.
+   */
   leave(): void {
     if (this.edits.isEditing.value) this.edits.setEditing(false)
     else if (this.isFinding.value) this.setFinding(false)

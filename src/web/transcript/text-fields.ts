@@ -28,8 +28,8 @@ export function startEditing(studio: Studio): () => void {
   view.root.addEventListener('keydown', event => press(studio, event), { signal })
   return () => {
     stop.abort()
-    // The class must be removed last. Without it, Chromium computes the styles again for each sentence: in a transcript
-    // of five hours, 3 s instead of 0.1 s.
+    // The class must be removed last. If it is removed first, Chromium computes the styles again for each sentence. In
+    // a transcript of five hours, this takes 3 s instead of 0.1 s.
     for (const span of view.spans) {
       for (const name of ['contenteditable', 'role', 'spellcheck', 'aria-label']) span.removeAttribute(name)
     }
@@ -101,8 +101,8 @@ function press(studio: Studio, event: KeyboardEvent): void {
 }
 
 /**
- * Keeps the focus on the sentence when it is no longer a text field. A person with a keyboard then keeps the place in
- * the text.
+ * Keeps the focus on a sentence that is about to stop being a text field. A keyboard user then continues at the same
+ * place.
  */
 function keepFocus(span: HTMLElement): void {
   span.tabIndex = -1

@@ -43,8 +43,9 @@ export class TranscriptView {
   }
 
   /**
-   * Highlights the word that is spoken at the time `seconds`, or in a pause the word before it. Scrolls to its
-   * utterance while the page follows the spoken words. Returns the index of this word, or -1 before the first word.
+   * Highlights the word that is spoken at the time `seconds`. During a pause, highlights the word before the pause.
+   * Scrolls to the utterance of this word while the page follows the spoken words. Returns the index of the word, or -1
+   * before the first word.
    */
   show(seconds: number): number {
     const word = wordAt(this.index.times, seconds)
@@ -153,6 +154,7 @@ export class TranscriptView {
     for (const name of ['spoken', 'doubt', 'found', 'current']) CSS.highlights.delete(name)
   }
 
+  /** Returns the text node of an utterance. If an edit has left no node or several nodes, first makes one node. */
   #textOf(utterance: number): Text {
     const span = this.spans[utterance]
     const node = span?.firstChild

@@ -33,6 +33,8 @@ export function indexWords(utterances: readonly Utterance[]): WordIndex {
     if (words.length === 0) put(index, at++, { start, end, owner, from: 0, to: text.length, confidence })
     let offset = 0
     for (const word of words) {
+      // Until an edit is saved, `words` belongs to the text before the edit. A word that is not in the new text gets an
+      // empty place.
       const found = text.indexOf(word.word, offset)
       const from = found < 0 ? offset : found
       const to = found < 0 ? offset : found + word.word.length

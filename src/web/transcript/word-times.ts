@@ -16,7 +16,7 @@ export type WordTimes = {
 }
 
 export function timesOf(starts: Float64Array, ends: Float64Array): WordTimes {
-  // Most words are already in order. Browsers sort them in an ordinary array twice as fast as in a typed array.
+  // Most words are already in order. Browsers sort an ordinary array of such words twice as fast as a typed array.
   const order = [...starts.keys()].sort((one, other) => (starts[one] ?? 0) - (starts[other] ?? 0))
   const words = Uint32Array.from(order)
   const times = {
