@@ -16,7 +16,8 @@ const browser = useBrowser()
 const service = await startTestService({
   program: null,
   settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' },
-  // The webhook's host is unknown, so a delivery fails at once. Looking up any other host never ends.
+  // The webhook's host is unknown, so a delivery fails at once. The lookup of any other host never ends, so the job
+  // with an address keeps downloading.
   parts: { resolve: host => (host === 'hooks.example' ? Promise.resolve([]) : new Promise(() => {})) },
 })
 
@@ -34,7 +35,7 @@ await ana.post('/v1/transcribe', {
 
 const failed = await ana.transcribe(speech(5))
 await ana.post(`/v1/transcribe/${failed}/cancel`)
-// The player shows the hours of a long transcript. The recording itself may be short.
+// For a long transcript, the player also shows hours. The recording itself may be short.
 const long = { ...conversation({ words: 250, speakers: 2 }), duration_seconds: 3 * 3600 }
 const pia = await reader(service, 'pia', long, wavFile(new Int16Array(16_000)))
 setOperator(service.db, pia.id, true)
@@ -42,7 +43,7 @@ const running = await ana.transcribe(speech(5))
 
 /**
  * The tested pages: the address, the heading for which the test waits, and sometimes a function that opens a part of
- * the page. The app draws a page again only if the path changes, so the views of one transcript are not adjacent.
+ * the page. The app draws a page again only if the path changes, so entries with the same transcript are not adjacent.
  */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/account', 'Sessions'],

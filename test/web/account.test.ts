@@ -102,7 +102,7 @@ seen('a new password and "Sign out everywhere" end the sessions of other browser
   await first.page.getByLabel('New password').fill('another password')
   await first.page.getByRole('button', { name: 'Save' }).click()
   await first.page.getByRole('alert').getByText('wrong').waitFor()
-  // No later request may make the change look as if it had failed.
+  // A request for the account after the change would fail. The page must still report that the password is changed.
   await answerFirst(first.page, '**/app/account', route => route.fulfill({ status: 500 }))
   await first.page.getByLabel('Current password').fill(password)
   await first.page.getByRole('button', { name: 'Save' }).click()
@@ -284,7 +284,8 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   await test.click()
   await page.getByText('It arrived.').waitFor()
   expect(events).toEqual(['test', 'test'])
-  // The test event is sent to the stored address. So the button is off while another address is typed.
+  // The test event is sent to the stored address. The button is therefore disabled while the field contains another
+  // address.
   await page.getByLabel('Default address').fill(`http://127.0.0.1:${receiver.port}/other`)
   await page.getByText('Save an address to send a test to it.').waitFor()
   expect(await test.isDisabled()).toBe(true)

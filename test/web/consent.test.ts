@@ -53,8 +53,8 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   expect(new URL(page.url()).searchParams.get('iss')).toBe(service.url)
 })
 
-// The host `steno.test` is at the loopback address, but a page from this host is not a secure context. A browser sends no
-// Sec-Fetch-Site there, so the service compares the header Origin with its own address.
+// The host `steno.test` is at the loopback address, but a page from this host is not a secure context. There, a browser
+// sends no header Sec-Fetch-Site, so the service compares the header Origin with its own address.
 seen('a person allows the access at an http address of the local network', async () => {
   const service = await startTestService({ settings: { STENO_HOST: '0.0.0.0' } })
   const { key } = service.account('ana')

@@ -307,7 +307,8 @@ seen('in a long text, the search bar stays in place, and editing ends anywhere o
   for (let step = 0; step < 4; step++) await page.getByRole('button', { name: 'Next' }).click()
   expect(await page.evaluate('scrollY')).toBeGreaterThan(100)
   expect(await place()).toBe(before)
-  // With the bar open, the key leads back to its field, so that typing replaces the searched text.
+  // While the search bar is open, the key F focuses its field and selects the text in it. Typing then replaces this
+  // text.
   await page.keyboard.press('f')
   await page.keyboard.type('budget')
   expect(await field.inputValue()).toBe('budget')
@@ -353,7 +354,7 @@ seen('a new name of a speaker, also in Arabic, is confirmed, and can be undone',
   await page.goto(`/jobs/${noa.jobId}`)
   const speakers = async () => (await noa.job(noa.jobId)).result.speakers
   const shown = (name: string) => page.locator('.turn .name', { hasText: name }).first().waitFor()
-  // Clicks near the end of the field, on the picture of a pencil.
+  // The icon of a pencil lies over the end of the field. A click on the icon must reach the field.
   const field = page.getByLabel('Name of Speaker 1')
   const width = (await field.boundingBox())?.width ?? 0
   await field.click({ position: { x: width - 12, y: 10 } })
@@ -396,7 +397,7 @@ seen('an undo gives the old name back only to the speaker who got the name of an
   }
   await rename('Speaker 1', 'Ann')
   await rename('Speaker 2', 'Ben')
-  // The reloaded transcript contains no labels of the engine, such as SPEAKER 1.
+  // After the reload, the transcript contains these names in place of the engine's labels, such as SPEAKER 1.
   await page.reload()
   await rename('Ben', 'Ann')
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
@@ -420,7 +421,7 @@ seen('a speaker with a new name stays one speaker, also when another person give
   await rename('Speaker 1', 'Ann')
   await saving(page, () => page.locator('.utterance').nth(0).fill('Said by Ann.'))
   // A click on a name in the transcript moves the focus to the field for this name. The page then draws the list of
-  // speakers again.
+  // speakers again, which must still contain two speakers.
   await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()
   expect(await names()).toEqual(['Ann', 'Speaker 2'])
@@ -490,7 +491,8 @@ seen('an edit goes on after a new sign-in, even if the page was reloaded before 
   await page.locator('.utterance').nth(0).fill('Typed after the end.')
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   expect(await dialog.getByLabel('Email address').inputValue()).toBe('hana@example.org')
-  // The first Escape may be refused, but Chromium closes a dialog at the second one unless its attribute forbids it.
+  // Chromium closes a dialog at the second Escape, even if the page has refused the first one. The attribute `closedby`
+  // of the dialog prevents this.
   for (let press = 0; press < 2; press++) await page.keyboard.press('Escape')
   await dialog.getByLabel('Password').fill(password)
   await page.keyboard.press('Enter')

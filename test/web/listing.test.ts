@@ -171,7 +171,7 @@ seen('"Back" leads to the hit that was opened, also far below the first hits', a
     page,
     `(({ top, bottom }) => top > 0 && bottom < innerHeight)(document.querySelectorAll('.hit')[55].getBoundingClientRect())`,
   )
-  // A new visit shows the present texts.
+  // A new visit to the search page requests the hits again, so it shows the changed text.
   const edits = { utterances: [{ index: 0, text: 'A budget.' }] }
   expect((await lea.send('PATCH', `/v1/transcribe/${lea.jobId}`, edits)).status).toBe(200)
   await page.getByRole('link', { name: 'Transcripts' }).click()
@@ -217,7 +217,7 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
     writeFileSync(join(folder, name), speech(7))
   const { page, context } = await browser.enter(service, cleo)
   await page.goto('/jobs')
-  // A file may disappear after the browser has listed the folder.
+  // The script simulates a file that disappears after the browser has listed its folder.
   await page.evaluate(`get = DataTransferItem.prototype.webkitGetAsEntry
     DataTransferItem.prototype.webkitGetAsEntry = function () {
       const dropped = get.call(this)
@@ -255,7 +255,7 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
       })()`)
   expect(await takesAddress('.add')).toBe(true)
   expect(await takesAddress('.jobs a')).toBe(false)
-  // On other pages, the browser would leave the app and open the file.
+  // Other pages refuse a dropped file. Otherwise, the browser would leave the app and open the file.
   await page.getByRole('link', { name: 'Search', exact: true }).click()
   await page.getByRole('heading', { name: 'Search' }).waitFor()
   const taken = await page.evaluate(`(() => {

@@ -65,7 +65,7 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
 
 seen('the page of the operator sends no request before the last one is answered', async () => {
   const { page } = await browser.enter(service, ana)
-  // The page asks every ten seconds. Here, each interval is a thousandth of its length.
+  // The page sends a request every ten seconds. In this test, each delay is a thousandth of its usual length.
   await page.addInitScript(`ticks = 0
     for (const name of ['setInterval', 'setTimeout']) {
       const real = window[name]

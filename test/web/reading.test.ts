@@ -166,7 +166,7 @@ seen('a selected passage is saved as subtitles, and exported in the formats of t
   const transcript = conversation({ words: 120, speakers: 2 })
   const hana = await reader(service, 'hana', transcript)
   const { page } = await browser.enter(service, hana)
-  // Selects the passage as soon as the text is on the page.
+  // Selects the passage as soon as the text is on the page. The page must notice even such an early selection.
   await page.addInitScript(`new MutationObserver((_, observer) => {
     const [from, to] = ['6', '7'].map(at => document.querySelector('[data-at="' + at + '"]')?.firstChild)
     if (!to) return

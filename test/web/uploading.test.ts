@@ -180,7 +180,8 @@ seen('an address is not reported as refused because the list cannot be read agai
   const endRefusal = await answerFirst(page, '**/v1/transcriptions', route => route.fulfill({ status: 500 }))
   await page.getByLabel('Or the address of a recording').fill('https://media.example/a.mp3')
   await page.getByRole('button', { name: 'Add' }).click()
-  // The form keeps an address that was refused. A person would send it again, and get a second job.
+  // The form keeps an address only if the server has refused it. If it kept this address, a person would send it again
+  // and get a second job.
   await until(page, "document.querySelector('[type=url]').value === ''")
   expect(await page.getByRole('alert').count()).toBe(0)
   endRefusal()
@@ -202,7 +203,8 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   await page.getByText('talk.mp3 was deleted.').waitFor()
   await page.keyboard.press('Control+z')
   await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
-  // Each of four successive deletions can be undone, also the first one.
+  // Each of four successive deletions can be undone, although the page keeps only three messages without the button
+  // "Undo".
   for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Delete' }).first().click()
   for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Undo' }).first().click()
   await page.getByRole('link', { name: 'a.mp3' }).nth(2).waitFor()
@@ -351,7 +353,7 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   await page.getByText(/94% of 17 MB/).waitFor()
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused at 94%').waitFor()
-  // One click must not lose what was sent.
+  // A single click on Remove must not delete the sent bytes, so the page first asks the person to confirm.
   await page.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('dialog').getByText('long.wav').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
@@ -379,7 +381,8 @@ seen(
     await page.getByText('Names and words').click()
     await page.getByLabel('What it is about').fill('A private matter.')
     await page.route('**/v1/upload/resumable/*', route => route.abort())
-    // Only an upload that exists on the server can continue after a reload of the page.
+    // Only an upload that exists on the server can continue after a reload of the page. The PATCH request shows that it
+    // exists.
     const sending = page.waitForRequest(request => request.method() === 'PATCH')
     await page.getByLabel('Choose recordings').setInputFiles(file('private.mp3', speech(5)))
     await sending
@@ -393,7 +396,7 @@ seen(
       await page.getByRole('heading', { name: 'New transcript' }).waitFor()
     }
     await enter(sven.key)
-    // Another tab must not show the name of the one account and the transcripts of the other.
+    // The other tab must not show the name of one account with the transcripts of another account.
     await other.getByRole('button', { name: 'sven@example.org' }).waitFor()
     expect(await page.getByLabel('What it is about').inputValue()).toBe('')
     expect(await page.locator('.upload').count()).toBe(0)
@@ -444,7 +447,7 @@ seen('an upload that is paused while the page asks for its offset sends no furth
   await isAsked.promise
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused at 0%').waitFor()
-  // The route sees a part before the response to this later request arrives.
+  // A further part would reach the route before the response to this later request arrives.
   await page.evaluate("fetch('/v1').then(response => response.text())")
   expect(parts).toBe(1)
   const removed = page.waitForRequest(request => request.method() === 'DELETE')
@@ -487,8 +490,8 @@ seen('an upload that one of two tabs continues is complete in both', async () =>
   await one.getByLabel('Choose the file again').setInputFiles(path)
   await one.getByRole('link', { name: 'resumed.mp3' }).waitFor()
   await other.locator('.upload').waitFor({ state: 'detached' })
-  // A page stores its uploads when a person leaves or reloads it. It must not store an upload that the other page has
-  // resumed.
+  // A page stores its uploads when a person leaves or reloads the page. It must not store uploads that another page has
+  // continued.
   await other.reload()
   await other.getByRole('link', { name: 'resumed.mp3' }).waitFor()
   expect(await other.locator('.upload').count()).toBe(0)
