@@ -1,6 +1,6 @@
-// The access log, with one line for each request. The line names the caller if the credential was accepted: an operator
-// can see who read a transcript. Successful health checks and metrics requests are not logged. Of the requests that
-// no quota limits, only the first of each kind in a minute has a line, except those of workers.
+// The access log, with one line for each request. The line names the caller if the credential was accepted, so an
+// operator can see who read a transcript. Successful health checks and metrics requests are not logged. Of the requests
+// that no quota limits, only the first of each kind in a minute has a line, except those of workers.
 
 import { isId } from '../base/id.ts'
 import { log } from '../base/log.ts'
@@ -22,7 +22,8 @@ export function logAccess(
   const isUnlimited = status === 429 || (!isCounted && (status >= 400 || caller !== null))
   if (isUnlimited && !repeats.isFirst({ method, route, status }, sender ?? { network })) return
   const write = status >= 500 ? log.warn : log.info
-  // The id of a delivery begins with that of its job. Any other text is left out: it may be long, or a misplaced key.
+  // The id of a delivery begins with the id of its job, and only this part is logged. A text that is not an id is not
+  // logged: it may be long, or an API key in the wrong place.
   const [shownId = ''] = id?.split('.') ?? []
   write('request', {
     request_id: requestId,

@@ -19,7 +19,7 @@ export function openApp(service: Service): AnyElysia {
   const record = openRecorder(service, requestLog)
 
   const app: AnyElysia = new Elysia({
-    // With this option, unknown fields of a request stay, and the validation of a body can refuse them.
+    // With this option, Elysia keeps the unknown fields of a request, so the validation of a body can refuse them.
     normalize: false,
     // A path with a slash at its end is a different path: /v1/balance/ does not exist.
     strictPath: true,
@@ -43,7 +43,8 @@ export function openApp(service: Service): AnyElysia {
         throw new ApiError('FORBIDDEN')
       }
       // Elysia would call the GET handler of the path for a HEAD request. It would also read a wrong path from a URL
-      // without a host, which Bun makes from a malformed Host header.
+      // without a host, which Bun makes from a malformed Host header. Such a request is therefore refused here, unless
+      // a route accepts its method at its path.
       const isMisread = request.method === 'HEAD' || request.url.startsWith('/')
       if (isMisread && !listMethods(app, pathOf(request.url)).includes(request.method))
         throw unrouted(app, request)

@@ -22,9 +22,9 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
     const asked = request?.headers.get('host') ?? ''
     const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
     if (!wildcard.test(host)) {
-      // A loopback address has several names, such as 127.0.0.1 and localhost. If the server listens on such an
-      // address, the base URL contains the loopback name from the Host header. An OAuth client refuses a different
-      // name.
+      // A loopback address has several names, such as 127.0.0.1 and localhost. An OAuth client uses one of them, and
+      // refuses a base URL with a different name. If the server listens on a loopback address, the base URL therefore
+      // contains the name from the Host header.
       const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
       return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
     }

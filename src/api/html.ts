@@ -1,4 +1,4 @@
-// Makes HTML pages without scripts and without other files. They also work offline.
+// Makes HTML pages that need no scripts and no other files, so they also work offline.
 
 const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }

@@ -58,8 +58,9 @@ function workersOf({ fleet }: Service) {
 const loopback = parseNets('127.0.0.0/8,::1')!
 
 /**
- * Returns true for a direct request from this machine, and for an address in STENO_METRICS_NETS. Behind a proxy on this
- * machine, every caller has a loopback address unless STENO_TRUST_PROXY names the proxy.
+ * Returns true for a direct request from this machine, and for an address in STENO_METRICS_NETS. A request with the
+ * header X-Forwarded-For came through a proxy, so it is not direct. If the proxy is on this machine and
+ * STENO_TRUST_PROXY does not name it, every caller has a loopback address.
  */
 function mayMeasure({ config }: Service, { headers }: Request, ip: string): boolean {
   const isDirect = !headers.has('x-forwarded-for')

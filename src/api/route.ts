@@ -47,7 +47,7 @@ export type RouteDetail = {
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */
   hide?: boolean
-  /** True if the route only checks the credential and refuses its method with 405. */
+  /** True if the handler of the route only refuses its method with 405. `acceptedRoutes` leaves out such a route. */
   refused?: boolean
 }
 

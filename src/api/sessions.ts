@@ -38,7 +38,8 @@ export const sessions = (service: Service) =>
       },
     )
 
-    // This request also renews the session cookie. The cookie expires a fixed time after the web app was last opened.
+    // This request also renews the session cookie, so the cookie expires a fixed time after the web app was last
+    // opened.
     .get(
       '/session',
       ({ request, set }) =>

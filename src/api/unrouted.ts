@@ -14,8 +14,9 @@ export function unrouted(app: AnyElysia, request: Request): ApiError {
 }
 
 /**
- * Returns the methods that the routes at this path accept, or an empty list if there are none. If the path is exactly
- * that of a route, a parameter does not match it: PUT /v1/upload/:id is no method of /v1/upload/resumable.
+ * Returns the methods that the routes at this path accept, or an empty list if there are none. If a route has exactly
+ * this path, routes with a parameter do not count. PUT is therefore no method of /v1/upload/resumable, although
+ * /v1/upload/:id accepts PUT.
  */
 export function listMethods(app: AnyElysia, pathname: string): string[] {
   const matching = acceptedRoutes(app).filter(({ path }) => patternOf(path).test(pathname))

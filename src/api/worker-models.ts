@@ -17,7 +17,7 @@ export const workerModels = ({ config }: Service, fleet: Fleet) =>
     .decorate('requestState', emptyState)
 
     // The request names the model revision of the worker's catalogue. The response names the revision in the server's
-    // model store, which may differ.
+    // model store, which may differ. The worker then requests the files of the revision in the response.
     .get(
       '/api/models/:owner/:name/revision/:revision',
       async ({ request, params }) => ({

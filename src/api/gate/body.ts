@@ -28,8 +28,8 @@ export function requireUncompressed(headers: Headers): void {
 }
 
 /**
- * Throws if a file has a Content-Encoding other than `identity`. The bytes are stored unchanged: even `aws-chunked`,
- * which is no compression, would damage the file.
+ * Throws if a file has a Content-Encoding other than `identity`. The bytes of a file are stored unchanged, so the
+ * stored file would be encoded. Even `aws-chunked`, which is no compression, is refused: it would damage the file.
  */
 export function requirePlainBytes(headers: Headers): void {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
@@ -54,7 +54,7 @@ export async function readBody(
 
 /**
  * Parses a body, which must be a JSON object. The schema of the endpoint validates the fields later. An object with
- * very many fields is cut: it still has more fields than any schema allows.
+ * very many fields is cut. It still has more fields than any schema allows, so the validation refuses it.
  */
 export function parseBody(bytes: Uint8Array): object {
   const parsed = parse(bytes)

@@ -5,8 +5,9 @@ import { groupsOf, type Nets, plainAddress } from '../../net/nets.ts'
 
 /**
  * Returns the IP address of the caller: `peer`, unless it is a trusted proxy. Behind a trusted proxy, the caller is the
- * last address in the header X-Forwarded-For that is no trusted proxy. An invalid address ends the search: the caller
- * is then the valid address after it, or `peer`. If all addresses are trusted proxies, the caller is the first address.
+ * last address in the header X-Forwarded-For that is not a trusted proxy. An invalid address ends the search: the
+ * caller is then the valid address after it, or `peer`. If all addresses are trusted proxies, the caller is the first
+ * address in the header.
  */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)

@@ -31,8 +31,8 @@ export type Caller = {
 
 /**
  * Returns the caller of a request. Throws if there is no valid credential, or if the access token lacks the scope for
- * the method. A request with a session must also pass `requireOwnOrigin`. An access token may expire after `at`, which is
- * now by default.
+ * the method. A request with a session must also pass `requireOwnOrigin`. An access token must be valid at the time
+ * `at`, which is the current time by default.
  */
 export function authenticate(service: Service, request: Request, at?: number): Caller {
   const caller = identify(service, request, at)

@@ -16,8 +16,8 @@ export const endpointHeaders = [
 
 /**
  * Returns the response headers about the quotas, or no headers if rate limits are off. `rate` is null for a route
- * without a quota of its own. `counted` adds the remaining requests. Only a request with a credential gets the header
- * `RateLimit`.
+ * without a quota of its own. With `counted`, the headers also contain the number of remaining requests. Only a request
+ * with a credential gets the header `RateLimit`.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

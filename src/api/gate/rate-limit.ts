@@ -96,7 +96,7 @@ function count(window: Window): number {
 
 /**
  * Moves `head` past the times that are older than the sliding window. Deletes these times only when they are more than
- * half of the array: the amortised cost of a request is constant.
+ * half of the array, so the amortised cost of a request is constant.
  */
 function dropOld(window: Window, now: number): void {
   while ((window.times[window.head] ?? now) <= now - limits.rateWindowMs) window.head += 1

@@ -5,9 +5,9 @@ export type ByteRange = { start: number; end: number }
 
 /**
  * Returns the requested byte range of a file of `size` bytes. Returns `whole` if the header is missing, invalid, or has
- * several ranges. Returns `unsatisfiable` if the range contains no byte of the file. Bun itself reads this header when
- * the whole file is sent. Every form that Bun understands must therefore be understood here: any case, spaces, long
- * numbers.
+ * several ranges. Returns `unsatisfiable` if the range contains no byte of the file. When a caller of this function
+ * sends the whole file, Bun reads the header again and may send a part. This function must therefore understand every
+ * form that Bun understands: any case, spaces, long numbers.
  */
 export function readRange(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, first = '', last = ''] = /^bytes\s*=\s*(?:(\d+)\s*)?-\s*(\d*)$/i.exec(header?.trim() ?? '') ?? []

@@ -6,8 +6,8 @@ export function tagOf(edits: number): string {
 
 /**
  * Returns the number of edits for each ETag in the header If-Match, and -1 for an invalid ETag. Returns null if the
- * header accepts every transcript: it is missing or `*`. A proxy that compresses responses changes their ETags: from
- * `"3"`, nginx makes `W/"3"`, and Caddy makes `"3-gzip"`.
+ * header accepts every transcript: it is missing or `*`. Also understands the ETags of a proxy that compresses
+ * responses: from `"3"`, nginx makes `W/"3"`, and Caddy makes `"3-gzip"`.
  */
 export function editsOf(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null

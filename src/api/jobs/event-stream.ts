@@ -1,5 +1,5 @@
-// The server-sent events of one job. Further events wait until the client has read the previous ones: a slow client
-// does not fill the memory. The client then gets the missing utterances and the latest state of the job.
+// The server-sent events of one job. Further events wait until the client has read the previous ones, so a slow client
+// does not fill the memory. A slow client later gets the missing utterances, but only the latest state of the job.
 
 import { errorFields, log } from '../../base/log.ts'
 import type { Job } from '../../jobs/job.ts'

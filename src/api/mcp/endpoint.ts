@@ -82,7 +82,10 @@ function callsChangingTool(message: unknown): boolean {
 
 type Asked = { request: Request; caller: Caller; recheck: () => void; message: unknown }
 
-/** Answers a message from an assistant. The first message loads the MCP library. */
+/**
+ * Answers a message from an assistant. The MCP library is loaded at the first message, so that it does not slow down
+ * the start of the server.
+ */
 async function answerMessage(service: Service, asked: Asked): Promise<Response> {
   const { answer } = await import('./server.ts')
   return answer(service, asked)

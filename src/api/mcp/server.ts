@@ -25,7 +25,7 @@ const instructions =
 
 /**
  * Options of the SDK's server. The SDK uses `jsonSchemaValidator` only for tools that ask a person for data. steno has
- * no such tool.
+ * no such tool, so this validator only throws an error.
  */
 const options = {
   capabilities: { tools: {} },

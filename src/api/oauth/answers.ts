@@ -1,5 +1,5 @@
-// The responses of the OAuth endpoints. Errors below /oauth have the format of RFC 6749. Only the consent page, which
-// is for people, shows errors in HTML.
+// The responses of the OAuth endpoints. Errors of the paths below /oauth have the format of RFC 6749. Only the consent
+// page, which is for people, shows errors in HTML.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { openToAnyOrigin } from '../cors.ts'

@@ -93,7 +93,8 @@ function readCredentials(
 function allow(service: Service, request: Request, { asked, form }: Decision): Response {
   const account = accountOf(service, request)
   if (!account) return signInPage(asked, form, { problem: requestErrors.SESSION_ENDED.message, status: 400 })
-  // The person may have signed in with another account, in another tab, after this page was shown.
+  // The person may have signed in with another account, in another tab, after this page was shown. The page is then
+  // shown again with that account.
   if (form.has('account') && form.get('account') !== account.id) return consentPage(asked, form, account)
   const code = createGrant(service.db, { ...asked, clientId: asked.client.id, accountId: account.id })
   return sendBack(service, request, asked, { code })

@@ -78,7 +78,8 @@ async function submit(
 }
 
 /**
- * Throws if the loaded models do not support the requested language. Accepts every language until a model is loaded.
+ * Throws if the loaded models do not support the requested language. Until a model is loaded, the languages are
+ * unknown, and every language is accepted.
  */
 function requireServed({ engine }: Service, { language }: Wanted): void {
   const served = engine.languages()
@@ -89,7 +90,10 @@ function requireServed({ engine }: Service, { language }: Wanted): void {
   })
 }
 
-/** Throws if the loaded models cannot translate. Accepts every request until a model is loaded. */
+/**
+ * Throws if the loaded models cannot translate. Until a model is loaded, this is unknown, and every request is
+ * accepted.
+ */
 function requireTranslation({ engine }: Service): void {
   if (engine.translates() !== false) return
   const { model } = engine.state()

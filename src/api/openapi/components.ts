@@ -25,7 +25,7 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema, isOpen)
     if (!schemas[name]) {
-      // The empty object reserves the place of this schema before the schemas of its fields.
+      // This empty object is added before the schemas of the fields, so `schemas` lists this schema before them.
       schemas[name] = {}
       const example = examples[name]
       schemas[name] = { ...plain(schema, isOpen), ...(example ? { examples: [example] } : {}) }
@@ -37,7 +37,8 @@ export function openComponents(): Components {
     const { $id: _name, noValidate: _unchecked, documented, ...checked } = nullToOpenApi(schema, version)
     const rest = withNullApart({ ...checked, ...(documented as object | undefined) })
     const part = (inner: unknown) => reference(inner as JsonSchema, isOpen)
-    // Elysia adds `additionalProperties: false` to the schema of a response at the first request of its route.
+    // Elysia adds `additionalProperties: false` to the schema of a response at the first request of its route. The
+    // document must not contain it (see `openReference`).
     if (isOpen && rest.additionalProperties === false) delete rest.additionalProperties
     if (rest.properties) rest.properties = mapValues(rest.properties, part)
     if (rest.items) rest.items = part(rest.items)
@@ -50,7 +51,10 @@ export function openComponents(): Components {
   return { schemas, reference, openReference: schema => reference(schema, true) }
 }
 
-/** Divides the nullable enum that nullToOpenApi returns, whose values lack null, into an enum and null. */
+/**
+ * Converts a nullable enum to a choice between the enum and null. `nullToOpenApi` adds null only to the `type` of such
+ * an enum, and not to its values.
+ */
 function withNullApart(schema: JsonSchema): JsonSchema {
   const { enum: values, type, ...rest } = schema
   if (!values || !Array.isArray(type)) return schema

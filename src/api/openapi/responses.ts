@@ -40,7 +40,8 @@ export function otherResponses({ hooks: { response, detail } }: Route, component
   return Object.fromEntries(
     Object.entries(detail.also ?? {}).map(([status, description]) => {
       const shape = response?.[Number(status)]
-      // A response with 206 contains a part of the file. A response with 200 contains the whole file.
+      // A response with 206 contains a part of the file. It therefore has the same content types as the response with
+      // 200, which contains the whole file.
       const content = {
         ...(shape ? json(components.openReference(shape)) : {}),
         ...(status === '206' ? otherContent(detail, components) : {}),

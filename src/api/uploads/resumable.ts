@@ -75,7 +75,7 @@ export const resumable = (service: Service) =>
       }),
     })
 
-    // Without this route, the address would match PUT /v1/upload/:id.
+    // Without this route, a PUT request to `path` would match the route PUT /v1/upload/:id.
     .put(
       path,
       () => {
