@@ -1,6 +1,6 @@
-// Breaks in long work, in which the server handles other events. A client can send a body in chunks of one byte. Without
-// breaks, a few such bodies block the event loop for 20 s: chunks that have arrived are read without a return to the
-// event loop.
+// Breaks in long work, in which the server handles other events. A client, for example, can send a body in chunks of one
+// byte. Chunks that have arrived are read without a return to the event loop. Without breaks, a few such bodies would
+// therefore block it for 20 s.
 
 import { limits } from '../limits.ts'
 import { nextTurn } from './next-turn.ts'

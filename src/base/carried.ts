@@ -31,7 +31,8 @@ export function isCompiled(): boolean {
 
 /**
  * Returns the path of the running program, for the start of a child process. `steno upgrade` may have put another
- * version at `process.execPath`. An engine of that version would not work with this process.
+ * version at `process.execPath`. An engine of that version would not work with this process, so /proc/self/exe is then
+ * used.
  */
 export function ownProgram(): string {
   const [own, there] = ['/proc/self/exe', process.execPath].map(path =>

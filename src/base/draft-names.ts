@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { limits } from '../limits.ts'
 
 /**
- * Returns a new path for a draft of the file or folder at `path`. The path contains a random id: process ids may be
- * equal in two containers with a common folder.
+ * Returns a new path for a draft of the file or folder at `path`. The path contains a random id instead of the process
+ * id, because processes in two containers with a common folder may have the same process id.
  */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`

@@ -36,7 +36,7 @@ function openFunction(name: string, type: FFIFunction, files: readonly string[])
   throw new Error(`the C library of this machine has no function ${name}`)
 }
 
-/** Returns true if the library does not exist or has no such function. Only these errors of Bun have a code. */
+/** Returns true if the library does not exist or has no such function. Bun gives a code only to these errors. */
 function isMissing(error: unknown): boolean {
   return ['ERR_DLOPEN_FAILED', 'ERR_INVALID_ARG_TYPE'].includes(Object(error).code)
 }

@@ -1,6 +1,6 @@
-// Removes files that may be large, such as media. The operating system needs about 5 ms to free the space of 30 MB, and a
-// second for 5 GB. It frees the space when nothing has the file open. A file is therefore opened, removed, and closed
-// outside the event loop.
+// Removes files that may be large, such as media. The operating system needs about 5 ms to free the space of 30 MB, and
+// a second for 5 GB. It frees the space only when no process has the file open. This module therefore opens a file,
+// removes it, and then closes it outside the event loop.
 
 import { close, constants, openSync, rmSync } from 'node:fs'
 import { errorFields, log } from './log.ts'

@@ -81,7 +81,7 @@ function createSecret(path: string): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
   inheritOwner(draft.path)
-  // If another process has created a secret first, place() does nothing, and that secret is used.
+  // If another process has created a secret first, place() does nothing, and the secret of that process is used.
   draft.place()
 }
 

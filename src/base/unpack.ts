@@ -50,7 +50,8 @@ function write(folder: string, files: Files): void {
   using draft = new Draft(folder)
   writeInto(draft.path, files)
   inheritOwner(dirname(folder))
-  // `place` does nothing if another process has written the folder first. That folder has the same files.
+  // `place` does nothing if another process has written the folder first. The folder of that process has the same
+  // files.
   draft.place()
   removeOtherVersions(folder)
 }

@@ -32,8 +32,9 @@ export class Draft implements Disposable {
   }
 
   /**
-   * Moves the complete draft to the target path. Returns false, and moves nothing, if the target exists. Only an empty
-   * folder may be replaced, by a folder. Throws if the draft is a folder and the target is a file.
+   * Moves the complete draft to the target path. Returns false, and moves nothing, if the target exists. An empty
+   * folder is an exception: a draft that is a folder replaces it. Throws if the draft is a folder and the target is a
+   * file.
    */
   place(): boolean {
     const isFolder = syncAll(this.path)
@@ -58,7 +59,8 @@ export class Draft implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // A placed draft may be a second path of the target. `removeFile` is not for a file that SQLite may open.
+    // A placed draft may still exist, as a second path (hard link) of the target. SQLite may have the target open, and
+    // `removeFile` must not be called for such a file.
     if (this.#isPlaced) remove(this.path)
     else removeFile(this.path, { recursive: true })
   }

@@ -22,7 +22,10 @@ export const apiLimits = {
   urlLengthMax: 2048,
   filenameLengthMax: 255,
   speakerCountMax: 50,
-  /** Maximum number of channels that are transcribed one by one. Each channel takes as long as a whole recording. */
+  /**
+   * Maximum number of channels of a recording that are transcribed separately. Each channel takes as long as a whole
+   * recording.
+   */
   splitChannelsMax: 8,
   promptLengthMax: 1000,
   vocabularyTermsMax: 100,
@@ -45,8 +48,8 @@ export const apiLimits = {
   /** Maximum number of kinds of requests (see repeats.ts) whose senders are told apart in a minute. */
   repeatsMax: 10_000,
   /**
-   * A response of the OpenAI-compatible endpoints may wait for a job. After this time, the server sends keep-alive
-   * bytes. Most proxies close a connection that is idle for a minute.
+   * Time after which the server sends keep-alive bytes in a response of the OpenAI-compatible endpoints that waits for
+   * a job. Most proxies close a connection that is idle for a minute.
    */
   answerQuietMs: 30 * second,
   /** Interval of the keep-alive bytes of a response of the OpenAI-compatible endpoints. */

@@ -26,8 +26,8 @@ export const jobLimits = {
    */
   liveEveryMs: 1 * second,
   /**
-   * Number of listeners of jobs that one turn of the event loop calls in a refresh. Most listeners are event streams,
-   * which then check their credentials. 2,000 streams in one turn take 0.14 s.
+   * Number of calls of job listeners that a refresh (`refresh` in jobs/live.ts) makes in one turn of the event loop.
+   * Most listeners are event streams, which then check their credentials. 2,000 streams in one turn take 0.14 s.
    */
   refreshCallsPerTurn: 100,
   /** Interval of the comments that keep an event stream open while it has no events. */

@@ -45,7 +45,7 @@ export const transcriptLimits = {
   indexedWordsPerPiece: 500,
   /** Maximum number of utterances that one transaction removes from the search index. */
   removedUtterancesPerPiece: 50,
-  /** Maximum number of pages that one transaction writes while it merges segments of the search index. */
+  /** Maximum number of database pages that one transaction writes while it merges segments of the search index. */
   mergedPagesPerPiece: 12,
   /** Pause between two transactions of the indexer. The server can answer requests during the pause. */
   indexPauseMs: 5,

@@ -32,8 +32,8 @@ export const workerLimits = {
   /** Maximum number of workers with the same name that are present at the same time. */
   workersOfNameMax: 100,
   /**
-   * A job waits for an absent worker if only this worker can do it. The job fails after this time since the last
-   * message in which the worker was ready.
+   * A job waits for an absent worker if only this worker can do it. The job fails if the worker's last message that it
+   * was ready is older than this time.
    */
   workerRememberedMs: 24 * hour,
   /**
@@ -52,7 +52,10 @@ export const workerLimits = {
    * up to `workerRequestMs`.
    */
   workerTimeoutsPerPause: 4,
-  /** The rate of a slow link, in bytes per millisecond. It gives the time that is added to the timeout of a result. */
+  /**
+   * The rate of a slow link, in bytes per millisecond. The time that a result needs on such a link is added to its
+   * timeout.
+   */
   workerSlowBytesPerMs: 25,
   /**
    * Time in which a worker takes no jobs after an error of its machine, such as a full disk. The time doubles with each
@@ -71,7 +74,7 @@ export const workerLimits = {
    * Time for which a signed address, or a token for the download of models, is valid. A worker can ask for another one.
    */
   workerAddressMs: 15 * minute,
-  /** A transfer of media is repeated from its last byte after this time without a further byte. */
+  /** A transfer of media that receives no byte for this time is started again after its last byte. */
   workerStallMs: 1 * minute,
   /**
    * Maximum size of a result that a worker sends over HTTP. A job with a larger result fails. Results that fit into a
@@ -80,7 +83,10 @@ export const workerLimits = {
   workerResultBytesMax: 256 * MB,
   /** Maximum number of dead letters (jobs that no worker could complete) in the output of `steno workers list`. */
   deadLettersListed: 20,
-  /** `steno workers list` assumes that no server is running if the list is older. Servers write it every minute. */
+  /**
+   * `steno workers list` assumes that no server is running if the stored list is older than this time. Servers write
+   * the list every minute.
+   */
   workerListOldMs: 2 * minute,
   /** Maximum size of all utterances in one report of a worker. NATS may allow only smaller messages. */
   workerReportBytesMax: 256 * KB,
