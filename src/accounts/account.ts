@@ -62,7 +62,10 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
   })
 }
 
-/** Marks an account as deleted. Removes its password and webhook address, but not its email address. */
+/**
+ * Marks an account as deleted. Removes its password and webhook address. `forgetAccount` removes its email address
+ * later.
+ */
 export function closeAccount(db: Db, id: string): void {
   db.run('update accounts set deleted_at = $now, password_hash = null, webhook_url = null where id = $id', {
     id,
@@ -89,7 +92,7 @@ export function requireNotDeleted(db: Db, id: string): void {
 
 /**
  * Moves an account to the end of the queue of accounts. The service starts one job of each account in turn (round
- * robin): an account with many jobs does not delay other accounts.
+ * robin), so an account with many jobs does not delay other accounts.
  */
 export function takeTurn(db: Db, id: string): void {
   db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {

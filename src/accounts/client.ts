@@ -31,8 +31,9 @@ export function findClient(db: Db, id: string): Client | null {
 }
 
 /**
- * Removes at most `purgedRowsMax` clients without a grant (the access that an account has given) that were not used for
- * `clientKeptMs`. If a client never had a grant, `clientUnusedMs` counts. Returns true if more of them may be left.
+ * Removes at most `purgedRowsMax` clients that have no grant (the access that an account has given) and were not used
+ * for `clientKeptMs`. A client that never had a grant is removed after `clientUnusedMs`. Returns true if more of them
+ * may be left.
  */
 export function purgeClients(db: Db): boolean {
   const now = db.now()

@@ -101,7 +101,8 @@ export function purgeGrants(db: Db): boolean {
     const hasMoreTokens = purgeRows(db, {
       table: 'grant_tokens',
       key: 'hash',
-      // A request may still be running that began before its access token expired (see `useAccessToken`).
+      // An access token is kept for some time after its expiry, because a request that began before may still be
+      // running (see `useAccessToken`).
       where: `expires_at <= $now and (kind = 'refresh' or expires_at <= $now - $accessTokenKeptMs)`,
       params: { now, accessTokenKeptMs: limits.accessTokenKeptMs },
     })

@@ -47,7 +47,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // nodemailer could read a string as a list of several addresses.
+          // An object and not a string, because nodemailer could read a string as a list of several addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,

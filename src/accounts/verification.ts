@@ -1,5 +1,5 @@
 // Verifies the email addresses of accounts by a mailed link. A link works once and expires after `verificationTtlMs`.
-// The password hash of the sign-up is stored with the link: the person need not type the password again.
+// The password hash of the sign-up is stored with the link, so the person need not type the password again.
 //
 // Anyone can sign up with the address of another person. A later sign-up with another password therefore removes the
 // password from the link. The person who opens the link then chooses a password. While a link without a password is

@@ -51,7 +51,8 @@ export function reachable(address: string, allowNets: Nets, own: Nets = ownAddre
 }
 
 /**
- * Returns the IP addresses of this machine. A connection to one of them does not pass through the machine's firewall.
+ * Returns the IP addresses of this machine. A caller must not reach them, because a connection to one of them does not
+ * pass through the machine's firewall.
  */
 function ownAddresses(): Nets {
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])

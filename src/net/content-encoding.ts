@@ -29,7 +29,7 @@ const registered: Record<string, Decoder | null> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   // In RFC 9110, `deflate` means the format of zlib. Some servers send the compressed bytes without the zlib header.
-  // The lower half of the first byte of this header is 8.
+  // The body has this header if the lower half of its first byte is 8.
   deflate: first => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress(),
@@ -47,8 +47,8 @@ export class Undecodable extends Error {}
 
 /**
  * Returns the codings in the header Content-Encoding, in the order in which the server applied them. As in browsers, an
- * unregistered name counts as no coding. Object stores keep any name from the upload of a file, such as `aws-chunked`
- * of newer AWS libraries.
+ * unregistered name counts as no coding. Object stores send any name that the program gave at the upload of the file,
+ * such as `aws-chunked` of newer AWS libraries.
  */
 export function codingsIn(header: string | undefined): string[] {
   const names = header?.split(',') ?? []

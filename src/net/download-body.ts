@@ -45,7 +45,8 @@ export async function store(
   } catch (error) {
     throw error instanceof Undecodable ? new JobFailure('DOWNLOAD_FAILED', causes.undecodable) : error
   } finally {
-    // A write that ends after the next attempt has begun would damage the file of that attempt.
+    // Waits for the running write. If it ended after the next attempt has begun, it would damage the file of that
+    // attempt.
     await decoder.abandon()
   }
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
@@ -53,7 +54,7 @@ export async function store(
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
 }
 
-/** Writes all bytes. A disk with little room takes a part of them, and refuses the others with ENOSPC. */
+/** Writes all bytes. On a nearly full disk, a write takes only a part of them, and the next write fails with ENOSPC. */
 async function writeAll(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   let written = 0
   while (written < bytes.length) {

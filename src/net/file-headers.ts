@@ -29,7 +29,7 @@ export function versionOf(answer: Answer): string | null {
   return answer.headers['last-modified'] ?? null
 }
 
-/** Returns true if the response to a request with If-Range has the version `version` or no version. */
+/** Returns true if the response to a request with If-Range names the version `version`, or no version at all. */
 export function hasVersion(answer: Answer, version: string | null): boolean {
   const { etag, 'last-modified': changed } = answer.headers
   const stated = version?.startsWith('"') ? etag : changed

@@ -89,8 +89,8 @@ async function ask(name: string, servers: string[] | undefined): Promise<string[
     resolver.resolve6(name).catch(() => []),
   ])
   clearTimeout(late)
-  // IPv4 and IPv6 addresses alternate. The caller tries only the first addresses, and the machine may support only IPv4
-  // or only IPv6.
+  // IPv4 and IPv6 addresses alternate, because the caller tries only the first addresses, and the machine may support
+  // only IPv4 or only IPv6.
   const longer = Math.max(four.length, six.length)
   return Array.from({ length: longer }, (_, at) => [four[at], six[at]])
     .flat()

@@ -89,7 +89,10 @@ export async function putJson(
   return await answer.json()
 }
 
-/** Sends a GET request, and returns the JSON of the response. Rejects like `get`, or if the response is not JSON. */
+/**
+ * Sends a GET request, and returns the JSON of the response. Rejects in the same cases as `get`, and if the response is
+ * not JSON.
+ */
 export async function getJson(address: string, request: SourceRequest): Promise<unknown> {
   return await (await get(address, request)).json()
 }

@@ -10,7 +10,7 @@ import { type IndexedJob, rowsOf } from './utterance-id.ts'
 
 /**
  * The size of the utterances of a transcript in bytes of JSON, and its maximum. Speaker names do not count towards the
- * size: each word repeats the name of its speaker, and a name may be long.
+ * size. Each word repeats the name of its speaker, so a long name would use up much of the maximum.
  */
 export class EditedSize {
   #bytes: number

@@ -78,8 +78,8 @@ export class Indexer {
   }
 
   /**
-   * Called after each turn: one or two small transactions of the indexer. Every `indexTurnsPerDrain` turns, moves the
-   * write-ahead log into the database file.
+   * Called after each turn of the indexer, which is one or two small transactions. Every `indexTurnsPerDrain` turns,
+   * moves the write-ahead log into the database file.
    */
   async #endTurn(): Promise<void> {
     this.#turns += 1

@@ -8,7 +8,10 @@ type SearchWord = { word: string; from: number; to: number }
 const unspaced =
   '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Mymr}\\p{scx=Tibt}'
 
-/** The marks that belong to the character before them. The voicing marks of half-width kana count as letters in Unicode. */
+/**
+ * The marks that belong to the character before them. They include the voicing marks of half-width kana, which are
+ * letters in Unicode.
+ */
 const marks = '\\p{M}\\uff9e\\uff9f'
 const pattern = new RegExp(
   `(?=[\\p{L}\\p{N}])[${unspaced}][${marks}]*|(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])+`,
@@ -22,7 +25,7 @@ const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
 
 /**
  * The letters that become other letters in the search index. The first three become what `toLowerCase` makes of their
- * capitals SS, Σ and I. Unicode does not divide the others into a letter and an accent.
+ * capitals SS, Σ and I. The others have a stroke, which `normalize` does not separate from the letter.
  */
 const plainLetters: Record<string, string> = {
   ß: 'ss',

@@ -6,7 +6,7 @@ import type { Utterance } from './transcript.ts'
 
 /**
  * A word of a subtitle cue. `spaced` is true if a space belongs before the word. `text` may be empty, because the
- * export option `strip_chars` removes characters. `endsSentence` ignores this removal.
+ * export option `strip_chars` removes characters. `endsSentence` is found before this removal.
  */
 export type Spoken = {
   text: string

@@ -69,7 +69,7 @@ export function openBreaker(monotonic: () => number): Breaker {
         record(receiver, outcome)
         return outcome
       } catch (error) {
-        // An error of this program says nothing about the receiver.
+        // An error of this program does not count as an answer or a timeout of the receiver.
         record(receiver, { kind: 'stopped' })
         throw error
       }
