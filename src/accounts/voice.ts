@@ -1,4 +1,4 @@
-// The voices that an account has enrolled under names. A voice print is biometric data: the database stores it
+// The voices that an account has enrolled under names. A voice print is biometric data, so the database stores it
 // encrypted, and the API never returns it. A voice print is deleted with its voice or its account. An unused voice is
 // deleted after the retention time of transcripts, if there is one.
 

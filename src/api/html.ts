@@ -27,8 +27,8 @@ const headers = {
   ].join('; '),
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  // With `no-referrer`, a browser would send `Origin: null` with a form. On http, except on the same machine, it sends no
-  // Sec-Fetch-Site either, so the consent page would refuse its own forms.
+  // With `no-referrer`, a browser would send `Origin: null` with a form. On http, except on the same machine, it sends
+  // no Sec-Fetch-Site either. The consent page would then refuse its own forms.
   'Referrer-Policy': 'same-origin',
 }
 

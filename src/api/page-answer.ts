@@ -31,9 +31,9 @@ export const protections = {
 }
 
 /**
- * Returns the web app with the status 404 if a browser requests an unknown address. Returns null if the client must get
- * a JSON error instead: if the web app is off, if the request is not a GET request of a browser, or if the address is
- * below a path such as /v1.
+ * Returns the web app with the status 404 if a browser requests an unknown address. Returns null if the web app is off,
+ * or if the request is not a GET request of a browser. Also returns null for an address below a path such as /v1. In
+ * these three cases, the response is a JSON error.
  */
 export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
   if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null

@@ -76,8 +76,9 @@ function findHomeCache(): string | null {
 }
 
 /**
- * Returns true if the service that uses `folder` has the same cache folder as this process. Compares the user of this
- * process with the owner of the nearest existing folder, at `folder` or above.
+ * Returns true if the service that uses `folder` has the same cache folder as this process. Each user has an own cache
+ * folder. This function therefore compares the user of this process with the owner of the nearest existing folder, at
+ * `folder` or above.
  */
 export function hasSameCache(folder: string): boolean {
   let place = folder

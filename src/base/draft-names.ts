@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { limits } from '../limits.ts'
 
 /**
- * Returns a new path for a draft of the file or folder at `path`. The path contains a random id instead of the process
- * id, because processes in two containers with a common folder may have the same process id.
+ * Returns a new path for a draft of the file or folder at `path`. The path contains a random id. A process id would not
+ * be unique, because two containers may share the folder.
  */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`

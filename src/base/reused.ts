@@ -1,8 +1,8 @@
 // Limits the share of the time that a slow task takes, even if its result is requested very often.
 
 /**
- * Returns a function that calls `read` and returns its result. Concurrent calls share one call of `read`. If `read` took
- * T ms, its result is reused for `ratio` times T ms. A rejection is not reused.
+ * Returns a function that calls `read` and returns its result. Concurrent calls share one call of `read`. If `read`
+ * took T ms, its result is reused for `ratio` times T ms. A rejection is not reused.
  */
 export function reused<Result>(
   read: () => Promise<Result>,

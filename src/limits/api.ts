@@ -96,7 +96,9 @@ export const apiLimits = {
   /** Period of the totals in the list of accounts on the operator's page. The period ends now. */
   shownAccountsMs: 30 * day,
   shownAccounts: 100,
-  /** Maximum number of jobs that are summed up in one turn of the event loop. Summing up 2,000 jobs takes about 2 ms. */
+  /**
+   * Maximum number of jobs that are summed up in one turn of the event loop. Summing up 2,000 jobs takes about 2 ms.
+   */
   summedJobsPerTurn: 2000,
   /** The statistics are reused for this multiple of the time that reading them took. */
   statisticsReusedRatio: 20,

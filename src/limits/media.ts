@@ -37,7 +37,7 @@ export const mediaLimits = {
   mediaAliveEveryMs: 1 * second,
   /**
    * A job fails if the decoded sound is longer than the maximum duration plus this margin. Only a file with wrong
-   * timestamps can do that: a file with right timestamps is refused before its sound is decoded.
+   * timestamps can have such sound, because a file with right timestamps is refused before its sound is decoded.
    */
   mediaMarginMs: 1 * minute,
   /**

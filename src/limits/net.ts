@@ -17,8 +17,8 @@ export const netLimits = {
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
   /**
-   * A connection to the next IP address of a host is started in parallel if the previous connection is not open after
-   * this time.
+   * If a connection is not open after this time, a connection to the next IP address of the host is started in
+   * parallel.
    */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,

@@ -15,8 +15,8 @@ export const uploadLimits = {
   /** Number of received bytes after which the free disk space and the account's quota are checked again. */
   uploadCheckBytes: 16 * MB,
   /**
-   * Maximum number of expired uploads whose files one sweep (a periodic task) removes. Each file needs a file descriptor
-   * until its space is freed.
+   * Maximum number of expired uploads whose files one sweep (a periodic task) removes. Each file needs a file
+   * descriptor until its space is freed.
    */
   uploadRemovalsMax: 200,
   /** Maximum number of expired uploads whose rows one sweep (a periodic task) removes. */

@@ -48,8 +48,8 @@ export const workerLimits = {
   workerRetryMsMax: 10 * second,
   /**
    * Timeout of a claim or result that a worker sends over NATS, as a multiple of the pause after this message. The
-   * first timeout is only 2 s, because a message is lost if the server's connection to NATS breaks. Later timeouts grow
-   * up to `workerRequestMs`.
+   * first timeout is only 2 s: if the server's connection to NATS breaks, the message is lost and must be sent again.
+   * Later timeouts grow up to `workerRequestMs`.
    */
   workerTimeoutsPerPause: 4,
   /**

@@ -42,8 +42,8 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 
 /**
  * Removes at most `removedUtterancesPerPiece` utterances from the database and from the search index. If fewer
- * utterances were left, also removes the row of the transcript, and adds the job to the table `unpurged`: the index may
- * contain the words until a purge.
+ * utterances were left, also removes the row of the transcript, and adds the job to the table `unpurged`, because the
+ * index may contain the words until a purge.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(

@@ -61,7 +61,10 @@ function findParts(db: Db, jobId: string, version: Version): { head: string; utt
   return { head: found.head, utterances: utterances.map(row => row.body) }
 }
 
-/** Returns the size of the utterances of a transcript, in bytes of JSON. For ten hours of speech, this takes about 10 ms. */
+/**
+ * Returns the size of the utterances of a transcript, in bytes of JSON. For ten hours of speech, this takes about 10
+ * ms.
+ */
 export function sizeOfTranscript(db: Db, seq: number): number {
   const { bytes } = db.find<{ bytes: number }>(
     `select coalesce(sum(octet_length(body)), 0) as bytes from utterances where id between $first and $last`,

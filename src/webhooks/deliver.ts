@@ -40,8 +40,9 @@ export type DeliveryOptions = {
 }
 
 /**
- * Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. No
- * shorter timeout ends the connection or the answer: its outcome would be `unreachable`, which opens no circuit breaker.
+ * Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. The
+ * connection and the answer have no shorter timeouts. Such a timeout would have the outcome `unreachable`, which opens
+ * no circuit breaker.
  */
 export async function deliver(
   url: string,

@@ -35,8 +35,8 @@ function setCookie(
 }
 
 /**
- * Returns the name of the session cookie. On https, the name begins with __Host-: a browser sends such a cookie only to
- * the same host. On http, a browser would refuse a cookie with this prefix.
+ * Returns the name of the session cookie. On https, the name begins with `__Host-`, because a browser sends such a
+ * cookie only to the same host. On http, a browser would refuse a cookie with this prefix.
  */
 function nameOf(service: Service, request: Request): string {
   return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'

@@ -20,7 +20,7 @@ export class Events {
     this.#utterancesSent = utterancesSent
   }
 
-  /** True if the final state of the job was sent: it is the last event. */
+  /** True if the last event was sent, which is the final state of the job. */
   get areAllSent(): boolean {
     return this.#jobSent !== null && isTerminal(this.#jobSent.state)
   }
