@@ -18,7 +18,8 @@ export function logAccess(
 ): void {
   if (unlogged.has(route) && status < 400) return
   const sender = caller ? { account_id: caller.accountId, key: caller.shownAs } : null
-  // A successful request without a quota and a caller comes from a worker, and has the id of its job.
+  // A successful request without a quota and without a caller comes from a worker. It is always logged, with the id of
+  // its job.
   const isUnlimited = status === 429 || (!isCounted && (status >= 400 || caller !== null))
   if (isUnlimited && !repeats.isFirst({ method, route, status }, sender ?? { network })) return
   const write = status >= 500 ? log.warn : log.info

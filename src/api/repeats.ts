@@ -1,5 +1,5 @@
-// Limits the lines of the access log for requests that no quota limits. A client can send thousands of them a second, for
-// example if it ignores a refusal.
+// Limits the lines of the access log for requests that no quota limits. A client can send thousands of them a second,
+// for example if it ignores a refusal.
 
 import { type Fields, log } from '../base/log.ts'
 import { limits } from '../limits.ts'
@@ -21,7 +21,8 @@ export function openRepeats(): Repeats {
   return {
     isFirst({ method, route, status }, sender) {
       const kind = { method, route, status }
-      // A client with very many addresses must not fill the memory.
+      // Above `repeatsMax`, senders are no longer told apart, so a client with very many addresses does not fill the
+      // memory.
       const fields = known.size < limits.repeatsMax ? { ...kind, ...sender } : kind
       const name = Object.values(fields).join(' ')
       const found = known.get(name)

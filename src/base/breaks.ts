@@ -6,8 +6,8 @@ import { limits } from '../limits.ts'
 import { nextTurn } from './next-turn.ts'
 
 /**
- * Returns a function that must be called after each chunk or step. If the last break was `breakEveryMs` ago, the function waits
- * until the event loop has handled other events.
+ * Returns a function that must be called after each chunk or step. If the last break was `breakEveryMs` ago, the
+ * function waits until the event loop has handled other events.
  */
 export function openBreaks(): () => Promise<void> {
   let lastAt = performance.now()

@@ -6,8 +6,8 @@ const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9}
  * Converts an ISO 8601 date with hyphens to milliseconds since 1970. The time is optional, and midnight by default. The
  * default time zone is UTC. Returns null for any other text.
  *
- * Rounds up to whole milliseconds. Stored times are whole milliseconds. So a stored time is before the result exactly if
- * it is before the given time.
+ * Rounds up to whole milliseconds. A stored time is a whole number of milliseconds, so it is before the result exactly
+ * if it is before the given time.
  */
 export function parseInstant(text: string): number | null {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =

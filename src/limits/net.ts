@@ -37,7 +37,7 @@ export const netLimits = {
   downloadRateAfterMs: 60 * second,
   /**
    * A download fails after this many attempts in a row that each add fewer than `downloadFurtherBytes` bytes to the
-   * file. The attempts with a compressed body all count.
+   * file. An attempt with a compressed body always counts.
    */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,

@@ -57,9 +57,9 @@ export function codingsIn(header: string | undefined): string[] {
 
 /**
  * Opens a sink that decodes bytes and passes them to `write`. Returns null if steno cannot decode one of the codings,
- * or if there are too many. With several codings, the body is decoded in several steps. Each step counts the compressed
- * bytes that it takes, and calls `count` with their number so far, which may throw an error: a body of 500 bytes can
- * become any number of compressed bytes that decode to nothing.
+ * or if there are too many. Each coding is decoded by a step of its own. A step calls `count` with the number of
+ * compressed bytes that it has taken so far. `count` may throw an error, because a body of 500 bytes with several
+ * codings can become any number of compressed bytes that decode to nothing.
  */
 export function openDecoder(
   codings: string[],

@@ -1,5 +1,5 @@
-// Sends large responses. Only some of them are in memory at the same time. Otherwise, clients that read slowly could fill
-// the memory.
+// Sends large responses. Only a limited number of them are in memory at the same time. Otherwise, clients that read
+// slowly could fill the memory.
 
 import { openSemaphore } from '../../base/semaphore.ts'
 import { limits } from '../../limits.ts'
@@ -21,9 +21,9 @@ export class LargeAnswers {
   }
 
   /**
-   * Waits for a slot, and then returns the response that `write` makes. The response holds the slot until the client has
-   * read it, or until `signal` is aborted. If a client reads for longer than `heldMs` while another request waits, its
-   * connection may be closed.
+   * Waits for a slot, and then returns the response that `write` makes. The response holds the slot until the client
+   * has read it, or until `signal` is aborted. If another request waits, and a client has read for longer than
+   * `heldMs`, the connection of this client may be closed.
    */
   send(accountId: string, signal: AbortSignal, write: () => Written | Promise<Written>): Promise<Response> {
     const { promise, resolve, reject } = Promise.withResolvers<Response>()
@@ -62,8 +62,8 @@ export const sendLarge = largeAnswers.send.bind(largeAnswers)
 type Asked = { request: Request; requestState: RequestState; caller: { accountId: string } }
 
 /**
- * Returns the result of `make` as a JSON response. Only the result shows whether the response is large. A large one is
- * discarded, and made again when it has a slot.
+ * Returns the result of `make` as a JSON response. Only the result shows whether the response is large. A large
+ * response is discarded, and made again when it has got a slot.
  */
 export async function answerJson(
   { request: { signal }, requestState, caller: { accountId } }: Asked,
@@ -82,8 +82,8 @@ export async function answerJson(
 }
 
 /**
- * Returns a stream of the bytes. `sent` resolves when the client has read the stream or has disconnected. `stop` makes the
- * stream fail, which closes the connection.
+ * Returns a stream of the bytes. `sent` resolves when the client has read the stream or has disconnected. `stop` makes
+ * the stream fail, which closes the connection.
  */
 function inParts(bytes: Uint8Array, signal: AbortSignal) {
   const { promise: sent, resolve } = Promise.withResolvers<void>()

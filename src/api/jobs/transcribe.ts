@@ -17,7 +17,7 @@ export const transcribe = (service: Service) =>
       '/transcribe',
       async ({ body, caller, requestState, once }) => {
         await checkSubmission(body, url => service.checkWebhookUrl(url, caller.accountId))
-        // The look-up of a host name can take seconds.
+        // The look-up of a host name can take seconds, so the credential is checked again.
         requestState.recheck()
         const { made, reply } = once(() => {
           if (body.url != null) service.uploads.requireRoom(caller.accountId)
