@@ -49,8 +49,9 @@ export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
 }
 
 /**
- * Opens the database of the data folder for reading only. Returns null if it has no tables, as after a first start of
- * the server that was killed. Throws if the database is damaged or from a newer program. Checks only the first pages.
+ * Opens the database of the data folder for reading only. Returns null if the database has no tables, for example
+ * because the first start of the server was killed. Throws if the database is damaged or from a newer program. Does not
+ * find damage beyond the first pages.
  */
 export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
   const path = databasePath(dataDir)
@@ -131,7 +132,7 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
 
 /** Throws if a file of the copy is missing, or if the data folder already has a database or a secret. */
 export function requireFree(files: readonly { from: string; to: string }[], dataDir: string): void {
-  // The database, the last of `files`, is checked first, because the user gave its path.
+  // The database, the last of `files`, is checked first, so that the error names the path that the user gave.
   for (const { from } of files.toReversed())
     if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
   requireNoDatabase(dataDir)

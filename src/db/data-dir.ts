@@ -126,15 +126,18 @@ export function requireNothingForeign(dataDir: string): void {
   if (foreign !== undefined) throw new Error(`${dataDir} is not empty and not of steno: it has ${foreign}`)
 }
 
-/** Returns the folders of media files: of the files that callers sent, and of those that the server downloaded. */
+/**
+ * Returns the folders of media files: `uploads` for files that callers sent, and `downloads` for files that the server
+ * downloaded.
+ */
 export function mediaFolders(dataDir: string): { uploads: string; downloads: string } {
   return { uploads: join(dataDir, 'uploads'), downloads: join(dataDir, 'media') }
 }
 
 /**
  * Throws if the folder has no database, but has files that only a folder with a database has. A first start makes the
- * database before these files. So a restore or a takeover was interrupted, or the database was removed. A server with a
- * new, empty database would also delete the media files.
+ * database before these files. So a restore or a takeover was interrupted, or the database was removed. A server that
+ * started with a new, empty database would delete the media files, because no job would need them.
  */
 export function requireNothingLost(dataDir: string): void {
   if (hasDatabase(dataDir)) return
@@ -149,7 +152,10 @@ export function requireNothingLost(dataDir: string): void {
     )
 }
 
-/** The folder of media may be a symbolic link to a folder that another server uses too. */
+/**
+ * Throws if a folder of media files has files. A folder that is a symbolic link is not checked, because its files may
+ * belong to another server.
+ */
 function requireNoMedia(dataDir: string): void {
   for (const folder of Object.values(mediaFolders(dataDir))) {
     const [file] = existsSync(folder) && !isLink(folder) ? readdirSync(folder) : []

@@ -31,7 +31,10 @@ export function openDrain(
   const readers = new Set<Database>()
   let flushFailed = false
 
-  /** Flushes the database file. After a failed flush, the connections in `readers` must stay open. */
+  /**
+   * Flushes the database file. After a failed flush, the connections in `readers` must stay open, so that SQLite keeps
+   * the changes in the log.
+   */
   async function flushFile(): Promise<void> {
     file.written()
     try {
@@ -58,7 +61,7 @@ export function openDrain(
       }
       // After a failed flush, the operating system may discard the unwritten content of the database file. A second
       // flush could then succeed without writing this content. SQLite counts the changes as copied until the server
-      // restarts. The open reader keeps the changes in the log, which grows until the restart.
+      // restarts. The reader therefore stays open: it keeps the changes in the log, which grows until the restart.
       if (flushFailed) return
       readers.delete(reader)
       reader.close()

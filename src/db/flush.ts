@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const dataSync = promisify(fdatasync)
 
 export type Flusher = {
-  /** Must be called with each write to the file, without an `await` between. */
+  /** Must be called for each write to the file, without an `await` between the write and the call. */
   written(): void
   /**
    * Resolves when all writes before this call are flushed to the disk. After a failed flush, always rejects with its

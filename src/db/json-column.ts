@@ -6,8 +6,9 @@ import { log } from '../base/log.ts'
 const damaged = new Set<string>()
 
 /**
- * Parses the JSON text of a column. Returns `fallback` for null, and for a text that is no JSON, because a disk has
- * changed it: one damaged row must not keep the service from its start. `place` has the table, the row and the column.
+ * Parses the JSON text of a column. Returns `fallback` for null, and for a text that is not JSON. A disk may have
+ * damaged the text, and one damaged row must not prevent the start of the service. `place` has the table, the row and
+ * the column.
  */
 export function parseColumn<Value>(
   text: string | null,

@@ -46,9 +46,9 @@ const applicationId = 0x7374656e
 Database.MAX_QUERY_CACHE_SIZE = 500
 
 /**
- * Opens the database. If the database is damaged, the error says how to restore a backup. If the disk is full or refuses
- * a write, the error says how much space is free and how much is needed. If another process holds the write lock, it
- * says so.
+ * Opens the database. If the database is damaged, the error says how to restore a backup. If the disk is full or
+ * refuses a write, the error says how much space is free and how much is needed. If another process holds the write
+ * lock, the error says so.
  */
 export function openDb(dataDir: string, options: DbOptions = {}): Db {
   let isUpdated = false
@@ -122,7 +122,8 @@ function open(
   let isLogSound = true
   const flusher = openFlusher(`${path}-wal`, undefined, error => {
     log.error('write-ahead log not flushed, restart the server', errorFields(error))
-    // A part of the log may be lost, and must not reach the database file. At the next start, SQLite checks the log.
+    // A part of the log may be lost. The log must therefore not be moved into the database file before the next start,
+    // when SQLite checks the log.
     isLogSound = false
     sql.run('pragma wal_autocheckpoint = 0')
   })

@@ -105,7 +105,7 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
     const child = spawnChild(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
     const message = await child.stderr.text()
     const code = await child.exited
-    // Also after a failed copy: the drafts of killed processes may have filled the folder.
+    // Old files are removed also after a failed copy: the drafts of killed processes may have filled the folder.
     removeOld(folder)
     if (code === 0) return true
     log.error('database not copied', { reason: message.trim() })

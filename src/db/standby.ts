@@ -136,9 +136,9 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby & 
 }
 
 /**
- * Returns a message if the other server of the pair served last. Its database then replaces the one in this data
- * folder, whose data is old, and whose changes are lost. Returns null if no server has joined the pair with this data
- * folder, or if the lease cannot be read.
+ * Returns a message if the other server of the pair served last. The database in this data folder is then old, and a
+ * copy of the other server's database will replace it. Changes in this data folder would be lost. Returns null if no
+ * server has joined the pair with this data folder, or if the lease cannot be read.
  */
 export function whyOutdated({
   standby: folder,
@@ -191,7 +191,8 @@ function idOf(dataDir: string): string {
   const known = readId(dataDir)
   if (known !== null) return known
   const id = newId()
-  // With another id after a power cut, this server would replace its own database by a copy.
+  // `Draft.replace` flushes the id to the disk. With another id after a power cut, this server would replace its own
+  // database by a copy.
   using draft = new Draft(idPath(dataDir))
   writeFileSync(draft.path, id, { mode: 0o600 })
   draft.replace()

@@ -1,4 +1,4 @@
-// The transactions of a connection, and the wait of its writes for another process.
+// Runs the transactions of a connection. Limits how long its writes wait for the write lock of another process.
 
 import type { Database } from 'bun:sqlite'
 import type { Clock } from './db.ts'

@@ -9,7 +9,10 @@ type Row = Record<string, unknown>
 const ownJobs = '(select id from jobs where account_id = $accountId)'
 const ownGrants = 'from grants where account_id = $accountId'
 
-/** The conditions that select the rows of an account in tables where the column `account_id` is missing or unset. */
+/**
+ * The conditions that select the rows of an account in tables without the column `account_id`, and in a table where
+ * some rows have no value in this column.
+ */
 const conditions: Record<string, string> = {
   accounts: 'id = $accountId',
   webhook_events: `job_id in ${ownJobs}`,
@@ -19,11 +22,12 @@ const conditions: Record<string, string> = {
 
 /**
  * Yields the rows of an account without secrets and hashes, and then the transcripts of its jobs. Each row has the name
- * of its table. A transcript without edits has no `original`.
+ * of its table. The field `original` has the transcript before its edits. A transcript without edits does not have this
+ * field.
  */
 export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
   const tables = new Set([...Object.keys(conditions), ...tablesOfAccounts(db), 'ledger', 'jobs'])
-  // This table belongs to the search index, which is made from the transcripts.
+  // This table is left out: it belongs to the search index, which is made from the transcripts.
   tables.delete('search_parts')
   for (const table of tables) {
     const condition = conditions[table] ?? 'account_id = $accountId'
@@ -38,8 +42,8 @@ export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
 }
 
 /**
- * Matches the names of the columns with a hash, an encrypted value, or a reply, which may contain a signed address.
- * Also matches `state_at`, which is an uptime and not a date.
+ * Matches the names of the columns that are left out: those with hashes, encrypted values, or replies, which may
+ * contain a signed address. `state_at` is left out too, because it is an uptime and not a date.
  */
 const leftOut = /(^|_)hash$|^sealed_|^code_challenge$|^reply$|^state_at$/
 

@@ -34,8 +34,8 @@ export type Downloads = {
    */
   waitingJobs(): string[]
   /**
-   * Removes a complete download whose size the database has not stored, because it counts for no disk quota. Must be
-   * called when something other than the running work on the job ends the job, such as a cancel request.
+   * Removes the complete download of a job if the database has not stored its size, because the file counts for no disk
+   * quota. Must be called when a job does not end by its own running step, but for example by a cancel request.
    */
   discard(jobId: string): void
 }
@@ -45,8 +45,8 @@ export function openDownloads(parts: DownloadParts): Downloads {
   const semaphore = openSemaphore(limits.downloadsMax)
   const waiting = new Set<string>()
   /**
-   * The complete downloads, by job, until the database has stored their sizes. If it refuses at first, the repeated step
-   * does not download the file again.
+   * The complete downloads, by job, until the database has stored their sizes. If the database refuses a size at first,
+   * the step runs again, but does not download the file again.
    */
   const complete = new Map<string, { bytes: number; path: string }>()
 

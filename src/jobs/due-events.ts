@@ -77,7 +77,8 @@ export function markEnded(
       eventId,
     })
     const attempts = row?.attempts ?? 0
-    // Each attempt is counted at its start. Only a redelivery sets the count to 0.
+    // Each attempt is counted at its start. The count is 0 only if the account asked for a redelivery during the
+    // attempt, or if the event was erased.
     if (attempts === 0) return
     const isSettled = outcome === null || outcome.kind === 'delivered' || attempts > retries
     db.run(

@@ -37,8 +37,8 @@ export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: 
 const manyRows = { webhook_events: 'id', idempotent_replies: 'account_id, endpoint, key', uploads: 'id' }
 
 /**
- * Deletes the rows of an account in several transactions. To delete 200,000 rows in one would lock the database for a
- * second, and the server cannot write meanwhile.
+ * Deletes the rows of an account in several transactions. One transaction that deletes 200,000 rows would lock the
+ * database for a second, and the server could not write during this time.
  */
 function deleteRows(db: Db, table: keyof typeof manyRows, accountId: string): void {
   const key = manyRows[table]
@@ -106,7 +106,7 @@ function eraseJob(db: Db, dataDir: string, job: Job): void {
 
 /**
  * Returns the names of the tables with a column `account_id`, except `ledger` and `jobs`. A table that refers to
- * another table comes before that table.
+ * another table comes before that table, because its rows must be deleted first.
  */
 export function tablesOfAccounts(db: Db): string[] {
   const tables = db.list<{ name: string }>(

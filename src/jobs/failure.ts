@@ -16,7 +16,10 @@ export function failureOf(job: Job, error: unknown): JobFailure {
   return new JobFailure(isBilling ? 'BILLING_ERROR' : 'INTERNAL_ERROR')
 }
 
-/** The error codes of failures that are not the fault of the account. Only the operator can correct their causes. */
+/**
+ * The error codes of failures that are not the fault of the account. Only the operator can correct their causes, so
+ * these failures are logged as warnings.
+ */
 const ownFaults = new Set<JobErrorCode>([
   'PROCESSING_ERROR',
   'CREATED_TIMEOUT',

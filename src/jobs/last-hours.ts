@@ -22,7 +22,7 @@ const hasFailed = "(state = 'failed' and error_code != 'CANCELLED')"
 
 /**
  * Returns the statistics of each of the last 24 hours, oldest hour first. A job counts in the hour of its end.
- * Cancelled jobs do not count as failed. Each hour is read in its own turn of the event loop.
+ * Cancelled jobs do not count as failed. After each hour that is read, the server can answer other requests.
  */
 export async function listHours(db: Db): Promise<HourOfJobs[]> {
   const { hourMs, shownHours } = limits

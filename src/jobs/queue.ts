@@ -105,16 +105,16 @@ const kindsOfPending = `
   join jobs on jobs.seq = (select seq from jobs where state = 'pending' and needs = kinds.needs limit 1)`
 
 /**
- * Selects the next pending job: the oldest one of the account whose last turn was the longest time ago. Triggers keep
- * `first_pending`, the number of the oldest pending job of each account.
+ * Selects the next pending job: the oldest one of the account whose last turn was the longest time ago. `first_pending`
+ * is the number of the oldest pending job of an account. Triggers of the database keep this number up to date.
  */
 const nextOfAll = `
   select jobs.id from accounts join jobs on jobs.seq = first_pending
   where first_pending is not null order by served_turn, first_pending limit 1`
 
 /**
- * Selects the next pending job whose needs are in `$kinds`. Of the accounts with such a job, the one whose last turn
- * was the longest time ago is chosen, and its oldest such job.
+ * Selects the next pending job whose needs are in `$kinds`. Chooses the account whose last turn was the longest time
+ * ago among the accounts with such a job, and then its oldest such job.
  */
 const nextOfKinds = `
   select jobs.id from accounts cross join jobs on jobs.seq = (

@@ -31,7 +31,7 @@ export class Recognitions {
    */
   readonly #interrupted = new Map<string, Job>()
   #running = 0
-  /** Starts further jobs. */
+  /** Plans the next call of `pump`, in a later turn of the event loop. */
   readonly #laterStarts = new LaterTurn()
   #isClosed = false
 

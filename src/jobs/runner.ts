@@ -133,8 +133,8 @@ export class Runner {
   }
 
   /**
-   * Aborts the running steps of jobs that a command in another process has ended or erased. Such a job that waits since
-   * a restart does not start any more.
+   * Aborts the running steps of jobs that a command in another process has ended or erased. Also forgets such jobs that
+   * have waited since a restart of the server: their recognition does not start any more.
    */
   stopEndedJobs(): void {
     // One statement for all jobs: to read each of 20,000 jobs takes 0.15 s.
@@ -145,8 +145,8 @@ export class Runner {
 
   /**
    * Stores the results of steps that the database refused earlier, and repeats the steps that failed for this reason.
-   * Then sends the due webhook events, unless the database takes no writes. A result that it refuses again does not show
-   * this: a full disk may refuse one long transcript only.
+   * Then sends the due webhook events, unless the database takes no writes. A second refusal of a result does not prove
+   * this: a full disk may refuse only one long transcript.
    */
   writeEnds(): void {
     const { db, webhooks } = this.#parts

@@ -22,8 +22,8 @@ function scoreOf(text: string, finder: PhraseFinder): number {
 
 /**
  * Returns one page of the newest `searchRankedMax` hits, ranked by their scores, best hits first. The ranking of FTS5
- * (SQLite's full-text search) would count all utterances with each word. The count takes 0.2 s for an account with 30
- * million words.
+ * (SQLite's full-text search) is not used, because it counts all utterances with each word. The count takes 0.2 s for
+ * an account with 30 million words.
  */
 export function bestPage(db: Db, query: Query): Page {
   const { phrases, limit, after } = query

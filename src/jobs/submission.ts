@@ -43,7 +43,10 @@ export async function checkSubmission(
   if (refused !== null) throw invalid(refused)
 }
 
-/** Returns a request that submits a job again, without `translate`. */
+/**
+ * Returns a request that submits a job again. The request leaves out `translate`, because POST /v1/transcribe has no
+ * such field.
+ */
 export function submissionOf(job: Job): Static<typeof transcribeRequest> {
   return {
     url: job.sourceUrl,

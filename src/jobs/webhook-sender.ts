@@ -91,9 +91,9 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots, and each of
-   * them gets only one. Receivers whose last delivery timed out leave slots for new receivers. These limits end for
-   * waiting jobs when their receiver answers.
+   * Calls `work` when the job gets a slot of the semaphores. Receivers that have not answered lately never get all
+   * slots, and each of these receivers gets only one slot. Receivers whose last delivery timed out leave slots for new
+   * receivers. As soon as a receiver answers, these limits no longer apply to its waiting jobs.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     // The semaphores do not get the signal of `#closing`, because each waiting job would add a listener to this signal.
@@ -242,7 +242,7 @@ export class WebhookSender {
       const { kind, ...details } = outcome
       const host = URL.parse(webhookUrl)?.host
       const about = { job_id: jobId, account_id: accountId, webhook_event: event }
-      // The rest of the address is private to the account, and may contain a secret.
+      // Only the host of the address is logged. The other parts are private to the account, and may contain a secret.
       write('webhook', { ...about, host, outcome: kind, ...details })
       return outcome
     } catch (error) {
