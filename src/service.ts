@@ -26,7 +26,8 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   try {
     return await start(config, parts)
   } catch (error) {
-    // Opening the database reads only its first pages.
+    // The error may come from damage of the database beyond its first pages. Opening the database reads only these
+    // pages.
     throw faultIn(config.dataDir, error)
   }
 }

@@ -160,7 +160,8 @@ export function natsAddress(given: string): string {
   const fits = urls.every(url => url !== null && /^(nats|tls):$/.test(url.protocol) && url.host !== '')
   if (!first || !fits)
     throw new InvalidValue('nats://HOST:PORT or tls://HOST:PORT is needed, several with commas')
-  // The NATS client uses TLS for all addresses or for none. It signs in with the same user everywhere.
+  // The NATS client uses TLS for all addresses or for none, so their schemes must be equal. It signs in everywhere with
+  // the user and password of the first address, so a later address must have none or the same ones.
   const userOf = ({ username, password }: URL) => `${username}:${password}`
   const isMixed = urls.some(
     url => url?.protocol !== first.protocol || (url.username !== '' && userOf(url) !== userOf(first)),

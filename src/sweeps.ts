@@ -51,11 +51,15 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     // write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
-  /** Sweeps that run every minute. The rate limits count requests in a window of one minute. */
+  /**
+   * Sweeps that run every minute. The rate limiter forgets callers in this interval, because it counts requests in a
+   * window of one minute.
+   */
   minute: {
     'log the number of requests without a line': ({ repeats }) => repeats.sweep(),
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
-    // STENO_SWEEP_EVERY may be hours. After `workerListOldMs` without a write, `steno workers list` reports a fault.
+    // This sweep runs every minute, because STENO_SWEEP_EVERY may be hours. After `workerListOldMs` without a write,
+    // `steno workers list` reports a fault.
     'write the list of workers again': ({ db, fleet }) => fleet?.save(db),
   },
   /** Sweeps that run every hour. The data that they remove may stay up to an hour too long. */

@@ -75,7 +75,7 @@ type NewFile = { path: string; fill: (draft: string) => void }
  * before all files are written. If one cannot be placed, none stays.
  */
 function writePrivate(files: readonly NewFile[]): void {
-  // The database, the last of `files`, is checked first, because the user gave its path.
+  // The database, the last of `files`, is checked first, so that the error names the path that the user gave.
   for (const { path } of files.toReversed()) {
     const folder = dirname(path)
     if (!existsSync(folder)) throw new Error(`there is no folder ${folder} for the backup: create it first`)

@@ -109,7 +109,7 @@ function secondWord({ name }: NamedCommand): string {
   return name.split(' ')[1] ?? ''
 }
 
-/** Returns the words with which a command may begin. `help` has no entry in `commands`. */
+/** Returns the words with which a command may begin. Adds `help`, which has no entry in `commands`. */
 function wordsOfStart(commands: NamedCommand[]): string[] {
   return [...new Set(commands.map(firstWord)), 'help']
 }

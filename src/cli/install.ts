@@ -74,7 +74,7 @@ export const install = command({
 /**
  * Returns the data folder of the service. The settings file at `path` may name a folder from an earlier installation.
  * The service may write only to the folder in the unit, so `wanted` and the settings file must name the same folder. A
- * relative path would depend on the working folder of each program.
+ * relative path is refused in the settings file, because it would depend on the working folder of each program.
  */
 function dataDirOf(path: string, wanted: string | undefined): string {
   const { STENO_DATA_DIR: kept } = settingsIn(path)

@@ -28,7 +28,8 @@ export const pull = command({
     if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
     const pulled = from === undefined ? pullFrom(source) : installCuda(from)
     const folder = await pulled.catch(error => {
-      // An error with the path of the package means that the package cannot be read.
+      // An error with the path of the package means that the package cannot be read. The folder for the provider is
+      // then not the cause.
       if (from !== undefined && error.path === from) throw error
       throw unwritable(error, { folder: newCudaFolder(), setting: 'STENO_DATA_DIR' })
     })

@@ -1,7 +1,10 @@
 // Reads the settings file of the installed service as systemd does (EnvironmentFile= in systemd.exec). A number sign
 // inside a value is part of the value, as in a password, and a comment needs a line of its own.
 
-/** An assignment. Its value begins with quoted parts, and has a line without quotes after them. */
+/**
+ * An assignment. The value has quoted parts first, and then text without quotes up to the end of the line. Either of
+ * the two may be missing.
+ */
 const assignment =
   /^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*((?:'[^']*'[ \t]*|"(?:\\[\s\S]|[^"\\])*"[ \t]*)*)((?:\\[\s\S]|[^\\\n])*)/gm
 

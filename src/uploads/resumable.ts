@@ -177,7 +177,10 @@ export class ResumableUploads {
   }
 }
 
-/** Returns the size of a file, or 0 if it is missing. A client would send the whole file again after a wrong 0. */
+/**
+ * Returns the size of a file, or 0 if it is missing. Throws after any other error: if this function then returned 0,
+ * the client would send the whole file again.
+ */
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size

@@ -29,7 +29,8 @@ export class Beats {
 
 /**
  * Returns the interval in milliseconds of a worker's regular message: `ms`, but at most a third of the lease. The lease
- * is the silence after which the worker loses its job. With a third of it, one message may be late or lost.
+ * is the silence after which the worker loses its job. The interval is short enough that the worker keeps its job if
+ * one message is late or lost.
  */
 export function intervalIn(leaseMs: number, ms: number): number {
   return Math.min(ms, leaseMs / 3)

@@ -159,7 +159,8 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, this.#parts.uptime())
     this.#handOvers.add(entry)
-    // A job with a holder was claimed before this server started. Its message is usually still in the JetStream stream.
+    // A job with a holder was claimed before this server started. Its message is usually still in the JetStream stream,
+    // so it is not sent again now. If the holder stays silent, `sweep` sends it again.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }
@@ -382,9 +383,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Gives the jobs that no worker can do any more to the server's own engine, while this engine has free places. If the
-   * own engine cannot do a job, the job first waits for a worker that is away. Fails the jobs whose last allowed
-   * attempt ended without a result. Does nothing while the stream is unusable.
+   * Gives the jobs that no worker can do any more to the server's own engine, while this engine has free places. A job
+   * that the own engine cannot do waits as long as a worker may do it later. Fails the jobs whose last allowed attempt
+   * ended without a result. Does nothing while the stream is unusable.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return
@@ -410,7 +411,10 @@ export class Fleet implements Engine {
     }
   }
 
-  /** Removes the message of a job from the stream. A message that JetStream confirms later is then removed too. */
+  /**
+   * Removes the message of a job from the stream. If JetStream confirms a message of this job later, `#place` removes
+   * that message.
+   */
   #removeMessage(entry: HandOver): void {
     const { place } = entry
     entry.place = null

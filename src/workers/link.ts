@@ -135,7 +135,7 @@ export class Link {
   async #follow(nats: NatsConnection): Promise<void> {
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') this.#lost('the connection broke off')
-      // The client of NATS may report several reconnects after one outage.
+      // The client of NATS may report several reconnects after one outage. Only the first one counts.
       if (type === 'reconnect' && this.#fault !== null) {
         await this.#openStream(nats)
         this.#found()
@@ -147,7 +147,7 @@ export class Link {
   async #openStream(nats: NatsConnection): Promise<void> {
     await this.#presence.begin(nats)
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
-    // Another server may have asked meanwhile.
+    // While the stream was opened, the question of a server that ranks higher may have arrived (see presence.ts).
     if (this.#presence.rival) throw this.#presence.rival
   }
 

@@ -1,9 +1,9 @@
 // Lets only one server use the name of a cluster. Two such servers would answer the same requests of workers, and each
 // would stop the jobs of the other.
 //
-// A server asks the other servers before it serves, and repeats the question while it serves. A server that ranks
-// higher answers, and the asking server then steps back. A server also steps back when it hears the question of one
-// that ranks higher. So one of two servers steps back, even if only one of their questions arrives.
+// A server asks the other servers before it serves, and repeats the question while it serves. If a server that ranks
+// higher answers, the asking server steps back: it does not serve. A server also steps back when it receives the
+// question of a server that ranks higher. So one of two servers steps back, even if only one of their questions arrives.
 
 import type { Msg, Subscription } from '@nats-io/transport-node'
 import { Type } from '@sinclair/typebox'
@@ -68,7 +68,10 @@ export class Presence {
     if (answer) this.#stepBack()
   }
 
-  /** Answers the question of another server only at the inbox of a server. */
+  /**
+   * Handles the question of another server. NATS does not check the reply subject of a question, so only a question
+   * with an inbox of a server as its reply subject is accepted.
+   */
   #hear(message: Msg): void {
     if (!message.reply?.startsWith(`${subjectsOf(this.#cluster).serverInbox}.`)) return
     const other = readMessage(question, message.data) ?? olderProgram
@@ -83,7 +86,10 @@ export class Presence {
   }
 }
 
-/** A server that serves ranks higher than one that does not serve yet. Otherwise, the one with the lower id does. */
+/**
+ * A server that serves ranks higher than one that does not serve yet. Of two servers that both serve, or that both do
+ * not serve, the one with the lower id ranks higher.
+ */
 function ranksHigher(one: Server, other: Server): boolean {
   return one.serves === other.serves ? one.id < other.id : one.serves
 }

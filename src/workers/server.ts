@@ -66,8 +66,8 @@ export class Server {
 
   /**
    * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. Delivers a failure
-   * instead if the result is too large for HTTP too. The signal aborts the HTTP request. `timeoutMs` can only shorten
-   * the timeout of the delivery over NATS. It does not contain the time of the transfer.
+   * instead if the result is too large for HTTP too. The signal aborts the HTTP request. The timeout of the delivery
+   * over NATS is `timeoutMs` plus the time of a slow transfer, but at most the timeout of every request.
    */
   async deliver(message: ResultMessage, signal: AbortSignal, timeoutMs: number): Promise<ResultAnswer> {
     const { session, job, fence, token } = message

@@ -12,8 +12,8 @@ export type Screen = {
   /** Shows what the command is doing. Does nothing with --quiet, or if stderr is not a terminal. */
   status(text: string): void
   /**
-   * Shows how many seconds of the recording are transcribed. A transcription begins with 0 seconds. The speed does not
-   * count the time before, such as that of a download.
+   * Shows how many seconds of the recording are transcribed. The call with 0 seconds marks the start of the
+   * transcription. The shown speed does not include the time before this call, such as the time of a download.
    */
   progress(seconds: number, total: number): void
   /** Prints a line that stays on the screen: the progress bar does not overwrite this line. */

@@ -21,7 +21,10 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
   let seen = new Map<string, string>()
   /** The size and the modification time that each file had when it was last returned as added or changed. */
   const handedOut = new Map<string, string>()
-  /** The files of `handedOut` that were absent or unreadable later, as on a network share. They may have failed. */
+  /**
+   * The files of `handedOut` that were absent or unreadable later, as on a network share. Their transcription may have
+   * failed, so they are returned again.
+   */
   const absent = new Set<string>()
   let complaints: string[] = []
 
