@@ -144,7 +144,8 @@ function open(
       migrate(sql, now())
     })
   } catch (error) {
-    // When the last connection is closed, SQLite removes the write-ahead log, which may fill the disk.
+    // The migrations may have filled the disk with the write-ahead log. SQLite removes this log when the last
+    // connection is closed.
     close()
     throw error
   }

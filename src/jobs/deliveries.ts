@@ -38,7 +38,8 @@ export function listDeliveries(db: Db, accountId: string): Delivery[] {
  * last `webhookEventsReadMax` events.
  */
 export function listAnsweredAddresses(db: Db): { accountId: string; webhookUrl: string }[] {
-  // If a query with `max` has other plain columns, SQLite takes their values from the row of the maximum.
+  // If a query with `max` has other plain columns, SQLite takes their values from the row of the maximum. So `outcome`
+  // is that of the last attempt.
   const last = `select jobs.account_id as accountId, webhook_url as webhookUrl, outcome, max(attempted_at)
     from webhook_events join jobs on jobs.id = job_id
     where webhook_events.id > (select max(id) from webhook_events) - $eventsMax

@@ -17,8 +17,8 @@ type Settings = NatsSettings & { cluster: string; leaseMs: number }
 
 type Handlers = {
   /**
-   * Returns the answer to a request of a worker, or null for no answer. NATS sends no answer of more than `bytesMax`
-   * bytes of JSON.
+   * Returns the answer to a request of a worker, or null for no answer. The answer must have at most `bytesMax` bytes
+   * of JSON, because NATS does not send a larger one.
    */
   answer<Kind extends RequestKind>(
     worker: string,

@@ -3,7 +3,7 @@
 //
 // A server asks the other servers before it serves, and repeats the question while it serves. If a server that ranks
 // higher answers, the asking server steps back: it does not serve. A server also steps back when it receives the
-// question of a server that ranks higher. So one of two servers steps back, even if only one of their questions arrives.
+// question of a server that ranks higher. So one of two servers steps back, even if only one question arrives.
 
 import type { Msg, Subscription } from '@nats-io/transport-node'
 import { Type } from '@sinclair/typebox'

@@ -164,7 +164,10 @@ function noFolder(): Outcome {
   return { note: `none that this user finds${why}; run steno doctor as root to check the service` }
 }
 
-/** Throws if the server could not listen on `host`. Tries this on a free port, because the service may start meanwhile. */
+/**
+ * Throws if the server could not listen on `host`. Tries this on a free port, so that a service that starts meanwhile
+ * can use its own port.
+ */
 function requireOwnAddress({ host, port }: Config): void {
   try {
     Bun.listen({ hostname: host, port: 0, socket: { data() {} } }).stop(true)

@@ -39,14 +39,17 @@ export function flatAddress(place: string): string {
 }
 
 /**
- * Returns `pipe` if the source must be copied to a file. A named pipe can be read only once. A path such as /dev/stdin
- * means another file in a child process. Files in /dev/shm need no copy.
+ * Returns `pipe` if the source must be copied to a file: a named pipe can be read only once, and a path such as
+ * /dev/stdin means another file in a child process. Files in /dev/shm need no copy.
  */
 export function kindOf(place: string, found: Stats): Source['kind'] {
   return found.isFile() && !isInherited(place) ? 'file' : 'pipe'
 }
 
-/** Returns true for a device or a socket, such as /dev/null. An open file of this process, such as /dev/stdin, is none. */
+/**
+ * Returns true for a device or a socket, such as /dev/null. An open file of this process, such as /dev/stdin, does not
+ * count as a device.
+ */
 export function isDevice(place: string, found: Stats): boolean {
   return !found.isFile() && !found.isFIFO() && !isInherited(place)
 }

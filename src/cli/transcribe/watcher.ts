@@ -10,8 +10,8 @@ import type { Source } from './source.ts'
 export type Watcher = {
   /**
    * Reads the folder. `all` has all media files. `added` and `changed` have only files that are unchanged since the
-   * previous call. `added` has those that were never returned in these two lists, or were absent since then. `changed`
-   * has those that changed after they were returned.
+   * previous call. `added` has files that were never returned in these two lists, and files that were absent after they
+   * were returned. `changed` has files that changed after they were returned.
    */
   look(): { added: Source[]; changed: Source[]; all: Source[] }
 }
