@@ -137,8 +137,8 @@ steered('of two changes of the same password at the same time, only one succeeds
   expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401])
 })
 
-// A new password and a sign-in take half a second of CPU time in the built program. Another test already changes a
-// password in the built program.
+// In the built program, a new password and a sign-in take half a second of CPU time. This test runs only with the
+// source, because another test already changes a password in the built program.
 sourceOnly('an account that signed in with a key can set its first password', async () => {
   const service = await startTestService()
   const ben = service.account('ben')

@@ -102,13 +102,15 @@ steered.each([
     method,
     headers: {
       'Content-Type': text === form ? 'multipart/form-data; boundary=xyz' : 'application/json',
-      // The server reads the body in another function if a request to start a job has this header.
+      // With this header, another function of the server reads the body of a request to start a job. This function must
+      // check the API key again too.
       'Idempotency-Key': 'a',
       ...(path.startsWith('/app/')
         ? { Cookie: `steno_session=${token}`, 'Sec-Fetch-Site': 'same-origin' }
         : { Authorization: key }),
     },
-    // The server reads the body after it has checked the headers.
+    // With a `highWaterMark` of 0, `pull` is called only when the server reads the body. The server does this after it
+    // has checked the headers.
     body: new ReadableStream({ pull }, { highWaterMark: 0 }),
   })
   expect((await openApp(service as unknown as Service).handle(request)).status).toBe(401)

@@ -115,7 +115,7 @@ test('the key is locked while its first request runs', async () => {
     `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nAuthorization: ${ana.key}\r\nIdempotency-Key: a\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   )
-  // The server locks the Idempotency-Key when it has read the headers of the slow request. Before that, the invalid
+  // The server locks the Idempotency-Key after it has read the headers of the slow request. Before that, the invalid
   // body `{}` gets the status 400.
   let locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
   while (locked.status === 400) locked = await ana.post('/v1/transcribe', '{}', keyed('a'))

@@ -335,7 +335,8 @@ steered('a token that expires while a body arrives is still accepted, but a revo
     const request = new Request(`${service.url}/v1/upload`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-      // The server reads the body after it has checked the headers.
+      // With a `highWaterMark` of 0, `pull` is called only when the server reads the body. The server does this after
+      // it has checked the headers.
       body: new ReadableStream({ pull }, { highWaterMark: 0 }),
     })
     return (await app.handle(request)).status

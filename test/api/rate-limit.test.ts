@@ -5,7 +5,8 @@ import { limits, rates } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
 
 test('a clock with fractions of a millisecond never makes the window longer than it is', () => {
-  // Floating point has a rounding error here: 38437.558457748986 + 60000 - 38437.558457748986 is more than 60000.
+  // At this time of the clock, floating point has a rounding error: 38437.558457748986 + 60000 - 38437.558457748986 is
+  // more than 60000.
   const quota = openRateLimiter(defaults.rateLimits, () => 38437.558457748986).take('balance.get', 'ana')
   expect(quota?.resetInMs).toBe(limits.rateWindowMs)
 })

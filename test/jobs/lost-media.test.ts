@@ -76,9 +76,9 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 })
 
 /**
- * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. A
- * job in the state `processing` is half transcribed before. The jobs then download their files again. `answer` makes
- * the responses to the downloads. The server of the downloads also receives the webhooks.
+ * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. If
+ * `state` is `processing`, half of the recording is transcribed before the restart. The jobs then download their files
+ * again. `answer` makes the responses to the downloads. The server of the downloads also receives the webhooks.
  */
 async function downloadTwice(
   answer: () => Response | Promise<Response>,

@@ -103,7 +103,7 @@ test('a file that cannot be removed stays, and the files after it are removed', 
   })
   const uploads = makeUploads(2)
   const paths = [...jobs.map(job => mediaPath(folder, job)), ...uploads.map(id => uploadPath(folder, id))]
-  // `rmSync` without `recursive` does not remove a folder.
+  // A folder simulates a file that cannot be removed, because `rmSync` without `recursive` does not remove a folder.
   for (const [index, path] of paths.entries())
     index % 2 === 0 ? mkdirSync(path) : writeFileSync(path, 'media')
   removeOldMedia(db, folder, { keptMs: 0 })
@@ -125,7 +125,7 @@ test('the rows of a deleted job and of an expired upload stay while their files 
     purgeJobs(db, { keptMs: 0 })
     purgeExpiredUploads(db, { keptMs: 0, sending: [] })
   }
-  // `rmSync` without `recursive` does not remove a folder.
+  // A folder simulates a file that cannot be removed, because `rmSync` without `recursive` does not remove a folder.
   for (const path of paths) mkdirSync(path)
   sweep()
   expect([count('jobs'), count('uploads')]).toEqual([1, 1])

@@ -129,7 +129,8 @@ steered(
     const ana = service.account('ana')
     const id = await ana.transcribe(speech(60))
     const task = await service.engine.given(1)
-    // A command changes only the database.
+    // This cancels the job as a command in another process does: it changes only the database, and does not abort the
+    // step.
     failJob(service.db, id, { code: 'CANCELLED' })
     service.engine.finish(task)
     await ana.transcribe(speech(60))

@@ -54,7 +54,7 @@ steered(
     const id = await ana.transcribe(speech(60))
     const task = await service.engine.given(1)
     const disk = fillDisk(service)
-    // Other writes have room.
+    // The free space is now large enough for other writes, but not for the long transcript.
     service.db.run('delete from filler where rowid % 20 < 10')
     service.engine.finish(task, longText)
     await turns()
@@ -122,7 +122,8 @@ steered(
     const resolve = () => new Promise<string[]>(found => lookups.push(found))
     const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, parts: { resolve } })
     const ana = service.account('ana')
-    // The last job waits for the end of another download.
+    // An account gets at most three quarters of the download slots. The last of these jobs therefore waits for the end
+    // of another download.
     const ids: string[] = []
     for (let count = 0; count <= 0.75 * limits.downloadsMax; count++)
       ids.push((await ana.post('/v1/transcribe', { url: 'http://slow.test/a.mp3' })).body.id)

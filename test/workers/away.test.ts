@@ -150,7 +150,7 @@ natsTest('until its silent holder is forgotten, a job goes only to workers that 
     later(ms)
     for (const languages of known) await hello(languages, {}, `gpu-${languages.length}`)
     fleet.sweep()
-    // The answer comes after all earlier messages of the server have reached NATS.
+    // When this `hello` is answered, all earlier messages of the server have reached NATS, so `queued` includes them.
     await hello(['en'])
   }
   const subject = (languages: string[]) => subjectsOf(cluster).job(poolOf(helloOf(languages)), 'again', 'job')

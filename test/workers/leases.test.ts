@@ -661,7 +661,8 @@ async function working(answer?: BeatAnswer) {
     addressOf: () => media.url.href,
     async ask(kind: string, request: object): Promise<ClaimAnswer | BeatAnswer> {
       if (kind === 'claim') return yours
-      // Without an end, a loop of reports would block the test.
+      // If the worker sends reports in an endless loop, this error stops the loop. Otherwise the loop would block the
+      // test.
       if (server.heard.length > 9) throw new Error('too many reports')
       server.heard.push(...(request as Beat).utterances)
       return answer ?? { kind: 'continue', heard: server.heard.length }

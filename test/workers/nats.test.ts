@@ -171,7 +171,8 @@ natsTest('after an outage, a worker asks for no job before the server has create
   sent = ''
   await nats.start()
   const asks = () => sent.includes('CONSUMER.MSG.NEXT')
-  // A worker looks for jobs every 100 ms. It sends its third `hello` 300 ms after its return.
+  // A worker with queues asks for jobs every 100 ms. Its third `hello` comes 300 ms after its return. Until then, it
+  // would have asked for a job.
   await until(() => asks() || sent.split('.hello').length > 3)
   expect(asks()).toBe(false)
   release()

@@ -300,7 +300,7 @@ natsTest(
       expect(await queued()).toHaveLength(2)
       for (const index of order) {
         confirmations[index]!()
-        // The answer comes after all earlier messages of the server have reached NATS.
+        // When this `hello` is answered, all messages that the server sent after the confirmation have reached NATS.
         await hello(['de'], { ready: false })
       }
       await until(async () => (await queued()).join() === other)
@@ -442,7 +442,7 @@ natsTest(
     await hello(['en'], {}, 'gpu-2')
     await until(() => fleet.fault() === null)
     fleet.sweep()
-    // The answer comes after all earlier messages of the server have reached NATS.
+    // When this `hello` is answered, all earlier messages of the server have reached NATS, so `queued` includes them.
     await hello(['en'], {}, 'gpu-2')
     expect(await queued()).toEqual(before)
     await hello(['en', 'de'], {}, 'gpu-3')
