@@ -11,7 +11,7 @@ export type Flusher = {
   written(): void
   /**
    * Resolves when all writes before this call are flushed to the disk. After a failed flush, always rejects with its
-   * error: the operating system may have discarded the unwritten content, and a second flush could then succeed without
+   * error. The operating system may have discarded the unwritten content, and a second flush could then succeed without
    * writing it.
    */
   flush(): Promise<void>
@@ -43,7 +43,7 @@ export function openFlusher(
     file ??= openSync(path, 'r')
     await sync(file).catch(error => {
       failure = { error }
-      // A flush that still runs when the file is closed may fail for this reason.
+      // A flush that still runs when the file is closed may fail for this reason. This error is not reported.
       if (!isClosed) onFailed(error)
       throw error
     })

@@ -10,8 +10,8 @@ const ownJobs = '(select id from jobs where account_id = $accountId)'
 const ownGrants = 'from grants where account_id = $accountId'
 
 /**
- * The conditions that select the rows of an account in tables without the column `account_id`, and in a table where
- * some rows have no value in this column.
+ * The conditions for the tables whose rows are not selected by their column `account_id`. These tables do not have the
+ * column, or some of their rows have no value in it.
  */
 const conditions: Record<string, string> = {
   accounts: 'id = $accountId',

@@ -69,8 +69,8 @@ export class Presence {
   }
 
   /**
-   * Handles the question of another server. NATS does not check the reply subject of a question, so only a question
-   * with an inbox of a server as its reply subject is accepted.
+   * Handles the question of another server. NATS does not check the reply subject of a question. A question is
+   * therefore accepted only if its reply subject is an inbox of a server.
    */
   #hear(message: Msg): void {
     if (!message.reply?.startsWith(`${subjectsOf(this.#cluster).serverInbox}.`)) return

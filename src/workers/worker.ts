@@ -111,8 +111,9 @@ export class Worker {
 
   /**
    * Ends the worker after its running jobs, and closes the connection to NATS. Drops a job if the server does not
-   * answer a request about it for twice `#leaseMs`. Other workers then get this job. If an HTTP request for the input
-   * or with the result hangs, it counts as unanswered only after the timeout of `fetch`, which is 6 minutes.
+   * answer a request about it for twice `#leaseMs`. Other workers then get this job. An HTTP request for the input or
+   * with the result may hang. Such a request counts as unanswered only after the timeout of `fetch`, which is 6
+   * minutes.
    */
   async drain(): Promise<void> {
     this.#draining.abort()

@@ -21,8 +21,8 @@ const python = Bun.which('python3')
 
 const withClips = clips ? sourceOnly : test.skip
 
-// The examples of a sign-up compute six hashes, so this test runs only with the source, which hashes at a low cost
-// here. test/program/answers.test.ts compares the built program's responses with those of the source.
+// The examples of a sign-up compute six hashes. Only the source can hash at a low cost, so this test runs only with the
+// source. test/program/answers.test.ts compares the built program's responses with those of the source.
 withClips(
   `the examples of every endpoint get the same answer in curl, ${python ? 'Python' : 'NOT IN PYTHON, which is not here,'} and TypeScript${unless(clips, 'clips')}`,
   async () => {

@@ -96,7 +96,7 @@ natsTest('a worker gets the answer `welcome` only when its queues exist', async 
   expect(await queues()).toEqual([again, first])
 })
 
-// The engine of a worker replaces the built-in model when another model is installed. It stays ready meanwhile.
+// The engine of a worker replaces the built-in model when another model is installed. The worker stays ready meanwhile.
 natsTest('a ready worker that changes its model gets the queues of its new pool', async () => {
   const { hello, queues } = await open('changed')
   await hello(['de'])
