@@ -32,12 +32,9 @@ const timeErrorMax = 0.3 * framesPerSecond
 const timeError = 0.1 * framesPerSecond
 
 /**
- * Returns the times of all words of a window. A segment is the text between two timestamp tokens. Dynamic time warping
- * aligns all segments with the sound in one step. The words of a segment stay between the start and the end of the
- * segment, with a small tolerance. Otherwise a word could get the time of speech for which the model returned no text.
- *
- * Wrong timestamp tokens can crowd the words of a segment together at its start or end. If words are crowded, all words
- * are aligned again, and may then lie anywhere in the window.
+ * Returns the times of all words of a window. Each segment is the text between two timestamp tokens. Its words stay
+ * between the times of these tokens, with a small tolerance. Otherwise a word could get the time of speech for which
+ * the model returned no text.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -48,6 +45,8 @@ export function wordTimes(
   const segments = withoutTimes(allSegments)
   const within = alignedIn(tokenizer, language, segments, { bands: bandsOf(segments, frames), frames })
   const merged = mergePunctuation(within.flatMap((words, index) => withinTimes(words, segments[index]!)))
+  // Wrong timestamp tokens can crowd the words of a segment together at its start or end. All words are then aligned
+  // again, and may lie anywhere in the window.
   if (!areCrowded(merged, frames)) return limitLengths(merged)
   const anywhere = segments.flatMap(({ attention }) =>
     attention.map(attention => ({ begin: 0, end: frames, attention })),

@@ -33,16 +33,13 @@ const published: Record<string, string> = {
 const headsMax = 24
 
 /**
- * Returns the alignment heads of a model. `layers`, `heads` and `vocabulary` are the dimensions of its decoder. Returns
- * the heads that OpenAI published for these dimensions. If there are none, returns at most `headsMax` heads from the
- * upper half of the layers.
- *
- * The published heads are used to save memory. With the 8 published heads of Whisper base, 93 % of the word starts are
- * within 0.2 s of the right time. With its 24 heads in the upper half of the layers, 98 % are, but these heads need
- * three times the memory.
+ * Returns the alignment heads that OpenAI published for a decoder with these numbers of layers, of heads in each layer,
+ * and of vocabulary entries. If there are none, returns at most `headsMax` heads from the upper half of the layers.
  */
 export function alignmentHeadsOf(layers: number, heads: number, vocabulary: number): Head[] {
   const known = published[[layers, heads, vocabulary].join()]
+  // Whisper base has 8 published heads, but 24 heads in the upper half of its layers. The 24 heads place 98 % of the
+  // word starts within 0.2 s of the right time, and the 8 heads 93 %, but with a third of the memory.
   if (known !== undefined) {
     return known.split(' ').map((pair): Head => {
       const [layer = 0, head = 0] = pair.split('.').map(Number)

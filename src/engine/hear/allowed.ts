@@ -10,9 +10,9 @@ import type { Facts } from './facts.ts'
 const firstTimestampMax = 50
 
 /**
- * Two adjacent timestamp tokens end one segment and begin the next. If at least this much sound (1.5 s) follows, the
- * end token is not allowed directly after them. Whisper learned to write no text for a sentence that the end of a
- * window cuts off. Windows of steno end at pauses, so the last sentence is usually complete and must have text.
+ * A segment, except the first one, must have text if at least this much sound (1.5 s) follows its start: the end token
+ * is then not allowed. Whisper learned to write no text for a sentence that the end of a window cuts off. But windows
+ * of steno end at pauses, so their last sentence is usually complete.
  */
 const restMin = 1.5 * framesPerSecond
 

@@ -19,8 +19,8 @@ export function rowsFor({ device, windowBytes }: Whisper): number {
 }
 
 /**
- * The maximum number of prompt tokens in all windows of a batch together. A published decoder computes scores for each
- * prompt token, which need much memory.
+ * The maximum number of prompt tokens in all windows of a batch together. A decoder graph in the layout that
+ * onnx-community publishes computes scores for each prompt token, which need much memory.
  */
 const positionsMax = 1000
 

@@ -24,8 +24,8 @@ export class CompactBatch implements Batch {
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
-   * The cached keys and values of all rows (windows), layer by layer. They are outputs of the last run. When a row is
-   * removed, views with one row fewer replace them. A view refers to the memory of an output.
+   * The cached keys and values of all rows (windows), layer by layer. They are outputs of the last run. After a row was
+   * removed, they are tensors that refer to the memory of these outputs, with one row fewer.
    */
   private self: Tensor[]
   /** Tensors that share memory with the outputs of the last run. The next run frees these tensors and the outputs. */
@@ -34,9 +34,10 @@ export class CompactBatch implements Batch {
   /** The number of encoded frames in the longest window. Each row of the batch has memory for this number of frames. */
   private readonly frames: number
   /**
-   * The encoder's output `mass` for all rows of the batch. In silence, one encoded frame can represent n model frames
-   * (20 ms each): its `mass` is log(n). The decoder adds `mass` to the attention scores, which gives the frame n times
-   * the weight. The unused end of a shorter row has the value `forbidden`, so the attention ignores it.
+   * The encoder's output `mass` for all rows of the batch: for each encoded frame, the logarithm of the number of model
+   * frames (20 ms each) that it represents. The decoder adds this value to the attention scores, which gives an encoded
+   * frame the weight of all its model frames. The unused end of a shorter row has the value `forbidden`, so the
+   * attention ignores it.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]

@@ -34,9 +34,9 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
-  // If this machine has steno's own operations, they compute the attention of the encoder. If ONNX Runtime does not add
-  // products of bytes exactly on this CPU, they also compute its matrix products. Otherwise ONNX Runtime computes these
-  // products, because it is faster.
+  // If this machine has steno's own operations, they compute the attention of the encoder. They also compute its matrix
+  // products, but only on a CPU on which ONNX Runtime does not add products of bytes exactly. On other CPUs, ONNX
+  // Runtime computes the matrix products, because it is faster.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
   using opened = new DisposableStack()

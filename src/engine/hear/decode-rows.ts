@@ -56,8 +56,8 @@ export type Attempt = {
   task: Task
   hypothesis: Hypothesis
   /**
-   * True if decoding was ended because of a loop, or because the text has `limit` tokens. Stays false if only the end
-   * of the window must be decoded again.
+   * True if decoding was ended because the text has a loop or `limit` tokens. False if the text was cut off at the
+   * maximum length for any window, and only the speech after its last complete sentence must be decoded again.
    */
   looped: boolean
   /**
@@ -117,9 +117,9 @@ function drop<Row>(rows: Row[], row: number): void {
 }
 
 /**
- * Returns the maximum number of tokens of a correct text for `frames` frames of 20 ms: 36 tokens per second, plus 32.
- * The 32 tokens matter only for very short sound. A Georgian word has about 18 tokens, so a correct text may have two
- * Georgian words per second.
+ * Returns the maximum number of tokens of a correct text for `frames` frames of 20 ms: 36 tokens per second, and 32
+ * more, which matter only for very short sound. The limit follows Georgian, which needs the most tokens: about 18 for a
+ * word, at two words per second.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)

@@ -81,9 +81,9 @@ export type DecodeOptions = {
 }
 
 /**
- * Decodes windows. At the end of a short window, the model makes fewer errors if more speech follows. `extended` has
- * the windows with such speech added, and `windows` has the same windows without it. `encoded` is the output of the
- * encoder for `extended`. The result has only the words of `windows`.
+ * Decodes windows, and returns only the words in `windows`. `extended` has the same windows with more speech at the end
+ * of each short window, because the model makes fewer errors if more speech follows. `encoded` is the output of the
+ * encoder for `extended`.
  */
 export async function decodeWindows(
   { whisper, joint }: WhisperModels,

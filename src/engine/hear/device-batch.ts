@@ -1,9 +1,7 @@
 // One batch of windows that a GPU decodes. Each window is a row of the batch, and each decoding step is one run of the
-// decoder. The caches and the attention stay in the memory of the GPU.
-//
-// If the GPU also chooses the tokens, CUDA records a step as a CUDA graph, and replays the graph in later steps. Each
-// number of rows needs its own graph. The number of rows is always a power of two, so that few graphs are needed. A row
-// without a window is idle.
+// decoder. If the GPU also chooses the tokens, CUDA records the calls of a step as a CUDA graph, one graph for each
+// number of rows. The number of rows is always a power of two, so few graphs are needed. A row without a window is
+// idle.
 
 import { allowedInput } from '../network/pick.ts'
 import { allowedAfter } from './allowed.ts'

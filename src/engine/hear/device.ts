@@ -1,5 +1,5 @@
-// Opens a Whisper network whose decoder caches stay in the memory of a GPU. The ONNX graphs are built from the float
-// weights of a published model. Tests run the same graphs on a CPU.
+// Opens a Whisper network whose decoder caches stay in the memory of a GPU. steno builds its own ONNX graphs, with the
+// float weights from the files of the model. Tests run these graphs on a CPU.
 
 import { firstLineOf } from '../../base/reason.ts'
 import { floatDecoder } from '../network/float-decoder.ts'
@@ -22,8 +22,8 @@ import type { Network } from './network.ts'
 export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
- * Opens a published model on a GPU with 16-bit floats, and checks its decoder. After an error, tries again with 32-bit
- * floats, and throws if this fails too. `variant` is the suffix of the model's ONNX files.
+ * Opens a model on a GPU with 16-bit floats, and checks its decoder. After an error, tries again with 32-bit floats,
+ * and throws if this fails too. `variant` is the suffix of the model's ONNX files, such as `_fp16`.
  */
 export function openDevice(
   runtime: Runtime,

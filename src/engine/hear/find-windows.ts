@@ -10,9 +10,7 @@ import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
-/**
- * The number of samples before its first speech that a later window may need. Earlier sound can be removed from memory.
- */
+/** A window needs at most this number of samples before its first speech. Earlier sound can be removed from memory. */
 const margin = 0.5 * sampleRate
 /**
  * The maximum number of samples that are kept while a block waits for more windows: half an hour, or 115 MB. This limit
@@ -27,10 +25,9 @@ type BlockOptions = {
 }
 
 /**
- * Yields blocks of at most `rows` windows. After each chunk of sound, removes from memory the sound that no later block
- * needs. `onSamples` gets the number of processed samples. `isOneOfChannels` is true if the sound is one of several
- * channels. Voice detection then reads each chunk only once. A second reading would find quiet speech, which usually
- * comes from the speaker of another channel.
+ * Yields blocks of at most `rows` windows. Removes sound from memory when no later block needs it. `onSamples` gets the
+ * number of processed samples. `isOneOfChannels` is true if the sound is one channel of a recording with several
+ * channels.
  */
 export async function* findBlocks(
   vad: Vad,
@@ -38,6 +35,8 @@ export async function* findBlocks(
   recording: Recording,
   { rows, isOneOfChannels = false, onSamples = async () => {} }: BlockOptions,
 ): AsyncGenerator<Window[]> {
+  // In one of several channels, quiet speech after loud speech usually comes from the speaker of another channel.
+  // `plainSpeech` does not find it.
   const findSpeech = isOneOfChannels ? plainSpeech(vad) : allSpeech(vad)
   const block: Window[] = []
   for await (const { windows, needed } of findWindows(findSpeech, sound, recording)) {
@@ -80,7 +79,10 @@ function plainSpeech(vad: Vad): (chunk: Float32Array) => Float32Array {
   return chunk => speechIn(levelled(chunk))
 }
 
-/** Like `plainSpeech`, but also finds quiet speech after loud speech, and speech over music. */
+/**
+ * Returns a function that finds the probability of speech in each frame of the next chunk. Unlike `plainSpeech`, also
+ * finds quiet speech after loud speech, and speech over music.
+ */
 function allSpeech(vad: Vad): (chunk: Float32Array) => Float32Array {
   const speechIn = plainSpeech(vad)
   return chunk => withOverlooked(vad, chunk, speechIn(chunk))

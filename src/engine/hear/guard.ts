@@ -15,7 +15,7 @@ export type DecodedText = {
   text: string
   logProbability: number
   noSpeech: number
-  /** True if the text repeats itself (see `repeatsItself`). */
+  /** True if the text repeats itself, or has too many tokens for the length of its sound. */
   repeats: boolean
   /** The total length of the speech spans in the window, in seconds. */
   speechSeconds: number
@@ -31,7 +31,10 @@ export function judge({ text, logProbability, noSpeech, repeats, speechSeconds }
   return 'good'
 }
 
-/** Returns true if `looped` is true (see `Attempt`), or if the compression ratio of the text is high. */
+/**
+ * Returns true if the compression ratio of the text is high, or if `looped` is true. `looped` is true if decoding was
+ * ended because the text has a loop, or has too many tokens for the length of its sound.
+ */
 export function repeatsItself(text: string, looped: boolean): boolean {
   return looped || compressionOf(text) > guards.compressionMax
 }

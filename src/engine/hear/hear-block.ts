@@ -40,8 +40,8 @@ export async function hearBlock(
       }
     },
   })
-  // While speech is decoded again, the reports only show that the job is still active. They count as no progress: each
-  // report gives the middle of the block, which the job has already reached.
+  // While speech is decoded again, each report gives the middle of the block, which the job has already reached. The
+  // reports only show that the job is still active.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
     speech: windows.flatMap(({ speech }) => speech),

@@ -25,14 +25,9 @@ type AgainOptions = DecodeOptions &
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Returns the texts of the windows in `decoded`. Two kinds of speech are first decoded again in new windows: speech
- * without text, and the end of a window with incomplete or improbable text.
- *
- * The text of a new window is used if it passes the checks and is not empty. Speech that this text leaves out is
- * decoded again in the same way. If the text fails the checks or is empty, the earlier text of this speech (if any) is
- * kept, and a warning is given.
- *
- * Also warns if a text is used although every attempt to decode its window failed the checks.
+ * Returns the texts of the windows in `decoded`. First, two kinds of speech are decoded again in new windows: speech
+ * without text, and the end of a window with incomplete or improbable text. Speech that the new text leaves out is
+ * decoded again too.
  */
 export async function hearRest(
   models: WhisperModels,
@@ -54,6 +49,7 @@ export async function hearRest(
   while (open.length > 0) {
     const batch = open.splice(0, rowsWith(models.rows, options.context))
     for (const [index, heard] of (await hearAgain(models, batch, options)).entries()) {
+      // An empty new text, or one that fails the checks, does not replace the earlier text of the same speech.
       if (heard.verdict === 'good' && heard.texts.length > 0) take(heard)
       else {
         const { otherwise } = batch[index]!

@@ -19,7 +19,7 @@ export type Hypothesis = {
    */
   logProbability: number
   temperature: number
-  /** True if the text repeats itself (see guard.ts). */
+  /** True if the text repeats itself, or has too many tokens for the length of its sound. */
   repeats: boolean
   /**
    * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: all attempts failed the
@@ -52,10 +52,8 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 const plausibleMin = -2
 
 /**
- * Returns the better of two attempts to decode a window. `before` has failed the checks. Returns `now` if it did not
- * fail the checks. Otherwise, an attempt with text is better than one without text. Next, a plausible text is better
- * than an implausible one. Last, the more probable text is better. Token ids from `firstTimestamp` on are timestamp
- * tokens.
+ * Returns the better of two attempts to decode a window. The attempt `before` has failed the checks. Token ids from
+ * `firstTimestamp` on are timestamp tokens.
  */
 export function better(before: Hypothesis, now: Hypothesis, firstTimestamp: number): Hypothesis {
   const hasText = ({ tokens }: Hypothesis) => tokens.some(token => token < firstTimestamp)

@@ -84,8 +84,8 @@ export class JointDecoding {
   }
 
   /**
-   * Runs the waiting requests when every registered recording has one. If some of them are language detections, only
-   * these run. Their recordings then request texts, so that all texts can be decoded in the same batches.
+   * Runs the waiting requests when every registered recording has one. Language detections run first and alone. Their
+   * recordings then wait for `decode`, so that the texts of all recordings can be decoded in one batch.
    */
   private runIfAllWait(): void {
     if (this.waiting.length + this.detecting.length < this.recordings) return
@@ -113,10 +113,8 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 const memoryShare = 1.5
 
 /**
- * Divides requests into batches. Each window of a request becomes a row of a batch. With `hasFullRows`, each row needs
- * the memory of a full window, so a batch has at most `rows` windows. Otherwise, each row needs the memory of the
- * longest window of the batch. Windows of similar length then share a batch, and `memoryShare` limits the memory. A
- * batch with a long prompt has fewer windows. A request that is too large becomes a batch of its own.
+ * Divides requests into batches. Each window of a request becomes a row of a batch. A request that is too large for a
+ * batch with other requests becomes a batch of its own.
  */
 function batchesOf(
   requests: readonly Request[],
@@ -125,9 +123,11 @@ function batchesOf(
 ): [Request, ...Request[]][] {
   const batches: [Request, ...Request[]][] = []
   let filled = 0
+  // Windows of similar length share a batch, because each row may need the memory of the longest window of the batch.
   for (const request of requests.toSorted((one, other) => longestIn(one) - longestIn(other))) {
     const last = batches.at(-1)
     const together = filled + request.tasks.length
+    // With `hasFullRows`, each row needs the memory of a window of 30 s, so only the number of rows counts.
     const isSmall = hasFullRows
       ? together <= rows
       : together * longestIn(request) <= memoryShare * rows * windowFrames

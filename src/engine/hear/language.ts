@@ -21,8 +21,8 @@ export function detect(
 }
 
 /**
- * Detects the language like `detect`. The caller's function `oddsOfAll` computes the probabilities, and can put the
- * windows of several recordings in one batch.
+ * Detects the language of a recording. The function `oddsOfAll` computes the probabilities of the languages. It can put
+ * the windows of several recordings in one batch.
  */
 export async function detectJointly(
   { facts }: Whisper,

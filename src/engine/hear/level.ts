@@ -4,16 +4,13 @@
 import { frameSamples } from './vad-sizes.ts'
 
 /**
- * The level of speech in a usual recording, and the lowest level at which voice detection finds all speech. Both are
- * root mean squares.
+ * Root mean squares of samples: `usual` is the level of speech in a usual recording, and `quiet` is the lowest level at
+ * which voice detection finds all speech.
  */
 const [usual, quiet] = [0.1, 0.02]
 /** The maximum gain: 30 dB. A higher gain would raise the noise of a 16-bit recording to the level of speech. */
 const gainMax = 32
-/**
- * The share of the frames that the measurement of the level leaves out. They are the loudest frames, which may be
- * clicks.
- */
+/** The measurement of the level leaves out this share of the frames: the loudest frames, which may be clicks. */
 const louder = 0.05
 
 /**

@@ -1,5 +1,5 @@
-// The interface of a Whisper network: an encoder and a decoder. There are three kinds of networks: the ONNX graphs of a
-// published model, the compact form (8-bit weights), and steno's graphs for GPUs.
+// The interface of a Whisper network: an encoder and a decoder. There are three kinds of networks: ONNX graphs in the
+// layout that onnx-community publishes, the compact form (8-bit weights), and steno's graphs for GPUs.
 
 import type { Tensor } from '../onnx/session.ts'
 import type { Rules } from './allowed.ts'

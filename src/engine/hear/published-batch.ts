@@ -1,6 +1,6 @@
-// One batch of windows that the decoder graph of a published model decodes. Each window is a row of the batch. The
-// first run adds the prompt, and each later run adds one token to each row. A row with complete text is removed, and
-// the last row moves to its place.
+// One batch of windows that a decoder graph in the layout of onnx-community decodes. Each window is a row of the batch.
+// The first run adds the prompt, and each later run adds one token to each row. A row with complete text is removed,
+// and the last row moves to its place.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'

@@ -1,4 +1,4 @@
-// Makes the decoder of a Whisper network from a published ONNX graph in the model's folder.
+// Makes the decoder of a Whisper network from an ONNX graph in the layout that onnx-community publishes.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Session, tensor } from '../onnx/session.ts'

@@ -1,5 +1,5 @@
-// Checks the inputs and outputs of the graphs of a published model. Throws if an input or output is missing, if a
-// tensor of floats is not of type float32, or if an input is unknown.
+// Checks the inputs and outputs of ONNX graphs in the layout that onnx-community publishes. Throws if an input or
+// output is missing, if a tensor of floats is not of type float32, or if an input is unknown.
 
 import type { Port } from '../onnx/session.ts'
 

@@ -25,15 +25,14 @@ export type Rest = { window: Window; textsKept: number }
 const pauseMin = 0.2 * sampleRate
 
 /**
- * Returns the rest of a window, or null if the speech after `boundary` is too short. `boundary` comes from the
- * timestamp tokens of the text. `words` are the words of the text, or an empty list if their times are only estimated.
- *
- * A timestamp token often differs by 0.1 s or more from the times of the words beside it. If the rest began inside a
- * word, the transcript would have this word twice or not at all. The rest therefore begins in the pause at the
- * boundary, or in the last pause before it. If there is no such pause, the rest begins at the boundary.
+ * Returns the rest of a window: its end, which is decoded again. Returns null if the speech after `boundary` is too
+ * short. `boundary` comes from the timestamp tokens of the text. `words` is empty if the times of the words are only
+ * estimated.
  */
 export function restAfter(window: Window, words: readonly PlacedText[], boundary: Boundary): Rest | null {
   if (restOf(window, boundary.sample) === null) return null
+  // A timestamp token often differs by 0.1 s or more from the time of the next word. If the rest began inside a word,
+  // the transcript would have this word twice or not at all. So the rest begins in a pause, if there is one.
   const { textsKept, sample } = pauseBefore(window, words, boundary) ?? boundary
   const rest = restOf(window, sample)
   return rest && { window: rest, textsKept }

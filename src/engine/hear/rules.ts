@@ -50,8 +50,8 @@ export function choose(
 }
 
 /**
- * If the result of `textShare` is below this limit, its rounding error is too large. The probabilities of the text
- * tokens are then added up.
+ * If the result of `textShare` is below this limit, its rounding error is too large. The probabilities of all text
+ * tokens are then added up instead.
  */
 const textShareMin = 0.01
 

@@ -6,10 +6,9 @@ const medianWidth = 7
 export const reach = (medianWidth - 1) / 2
 
 /**
- * Computes the running median of `scaled` for the frames from `begin` to `end`. `scaled` is the cross-attention of one
- * head for one token, with a value for each frame of the window. Divides each median by `heads`, the number of
- * attention heads, and adds the quotient to `values`. Beyond the ends of the window, the attention is mirrored. A
- * window of at most `reach` frames is not smoothed.
+ * Adds the running median of `scaled`, divided by the number `heads` of attention heads, to `values`, for the frames
+ * from `begin` to `end`. `scaled` is the cross-attention of one head for one token, with a value for each frame of the
+ * window.
  */
 export function addMedians(
   scaled: Float32Array,
@@ -18,12 +17,14 @@ export function addMedians(
   { begin, end }: Band,
 ): void {
   const frames = scaled.length
+  // A window of so few frames is not smoothed.
   if (frames <= reach) {
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return
   }
   // The seven values around the current frame. For the next frame, one value is removed and one is inserted.
   const sorted = new Float32Array(medianWidth)
+  // Outside the window, the attention is mirrored.
   const at = (frame: number) =>
     scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!
   for (let place = 0; place < medianWidth; place++) sorted[place] = at(begin + place - reach)

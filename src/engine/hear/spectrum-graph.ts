@@ -8,14 +8,8 @@ import { Graph } from '../onnx/graph.ts'
 import { type Folds, half, quarter } from './fold.ts'
 
 /**
- * Builds the graph that computes the logarithms of the mel bands. Its inputs come from fold.ts: the sums and the
- * differences of samples with the same distance from the middle of the frame. The sums give the real part of the
- * spectrum, and the differences the imaginary part. Each part needs two matrix products: one for the even positions in
- * the frame, and one for the odd positions.
- *
- * The products are computed only for the frequency bins k from 0 to 100. The cosines and sines of bin 200 - k differ
- * from those of bin k at most in their signs. So the sum of two products gives bin k, and their difference gives bin
- * 200 - k. The sign of a result has no influence on its square, the power.
+ * Builds the graph that computes the logarithms of the mel bands. Its inputs are the sums and the differences of
+ * samples with the same distance from the middle of the frame (`Folds`).
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()
@@ -40,7 +34,7 @@ export function spectrumGraph(mels: number): Uint8Array {
 
 /**
  * Adds operations that compute the power of the frequency bins. For each k from 0 to 100, `lower` has bin k, and
- * `upper` has bin 200 - k. Both have bin 100, and the caller must use it only once.
+ * `upper` has bin 200 - k. Bin 100 is in `lower` and in `upper`, and the caller must use it only once.
  */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {
@@ -52,10 +46,14 @@ function addPowers(graph: Graph): { lower: string; upper: string } {
   const period = (wave: (angle: number) => number) =>
     Float64Array.from({ length: samplesPerFft }, (_, step) => wave((2 * Math.PI * step) / samplesPerFft))
   const [cosine, sine] = [period(Math.cos), period(Math.sin)]
+  // The cosines give the real part of the spectrum from the sums, and the sines give the imaginary part from the
+  // differences. Each part needs one product for the even positions in the frame, and one for the odd positions.
   const evenEven = product('evenEven', quarter + 1, (n, k) => cosine[(2 * n * k) % samplesPerFft]!)
   const evenOdd = product('evenOdd', quarter, (n, k) => cosine[((2 * n + 1) * k) % samplesPerFft]!)
   const oddEven = product('oddEven', quarter + 1, (n, k) => sine[(2 * n * k) % samplesPerFft]!)
   const oddOdd = product('oddOdd', quarter, (n, k) => sine[((2 * n + 1) * k) % samplesPerFft]!)
+  // The cosines and sines of bin 200 - k differ from those of bin k at most in their signs. So the sum of two products
+  // gives bin k, and their difference gives bin 200 - k. The sign of a result has no influence on its square.
   const square = (name: string) => graph.add('Mul', [name, name])
   const power = (sign: 'Add' | 'Sub') =>
     graph.add('Add', [

@@ -6,8 +6,8 @@ import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
  * The maximum total length, in model frames (20 ms each), of the last sentence of a text and the speech after it. Up to
- * this length, both are decoded again together, because the model makes more errors in short windows. Otherwise only
- * the speech after the sentence is decoded again.
+ * this length, the sentence is decoded again together with the speech, because the model makes more errors in short
+ * windows. Otherwise only the speech is decoded again.
  */
 export const restFramesMax = 15 * framesPerSecond
 /**
@@ -17,15 +17,8 @@ export const restFramesMax = 15 * framesPerSecond
 export const progressMin = 0.5 * framesPerSecond
 
 /**
- * Called when the model has returned the end token. Returns the part of the window that must be decoded again, or null
- * if there is none.
- *
- * If the text ends with two timestamp tokens, more speech follows the text. The last sentence and this speech are
- * decoded again together. If both are too long together, or the sentence begins near the start of the window, only the
- * speech is decoded again.
- *
- * If the text ends in another way, the text after the last two adjacent timestamp tokens is checked. If this text is
- * improbable, its speech is decoded again.
+ * Returns the part of the window that must be decoded again, or null if there is none. Called when the model has
+ * returned the end token.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,
@@ -33,9 +26,13 @@ export function unfinishedAtEnd(
 ): Unfinished | null {
   const rest = pairAt(tokens, tokens.length - 2, firstTimestamp)
   if (rest === null) {
+    // The text does not end with two timestamp tokens: the model found no more speech. If the text after the last
+    // complete sentence is improbable, the speech of this text is decoded again.
     const last = unfinishedAtLimit(tokens, firstTimestamp)
     return last && meanOf(logProbabilities.slice(last.tokens)) < guards.logProbabilityMin ? last : null
   }
+  // The text ends with two timestamp tokens, so more speech follows it. The last sentence is decoded again together
+  // with this speech, if they are not too long together.
   const before = tokens.findLastIndex((id, index) => id >= firstTimestamp && index < tokens.length - 2)
   const sentence = before > 0 ? pairAt(tokens, before - 1, firstTimestamp) : null
   return sentence !== null && frames - sentence.frame <= restFramesMax ? sentence : rest
@@ -46,9 +43,9 @@ function meanOf(values: readonly number[]): number {
 }
 
 /**
- * Returns the part of the window after the last complete sentence of the text. Two adjacent timestamp tokens show where
- * a sentence ends and the next begins. Returns null if the text has no such place, or only near the start of the
- * window. Used, for example, for a text that was cut off at the maximum number of tokens.
+ * Returns the part of the window after the last complete sentence of the text, for example if the text was cut off at
+ * the maximum number of tokens. Two adjacent timestamp tokens show where a sentence ends and the next begins. Returns
+ * null if the text has no two such tokens, or only near the start of the window.
  */
 export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {

@@ -1,4 +1,4 @@
-// Converts the published weights of voice detection to the form that steno's graph needs.
+// Converts the weights of Silero VAD (voice detection) to the form that steno's graph needs.
 
 import { bins, fftSamples } from './vad-sizes.ts'
 

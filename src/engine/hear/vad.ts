@@ -1,7 +1,7 @@
-// Computes the probability of speech in each frame of 32 ms, with the published weights of Silero VAD. The published
-// graph reads one frame in each run, and most of the time is needed to start a run. So steno has its own graph, which
-// reads about a minute of sound in each run. Tests check that the probabilities of both graphs differ by less than
-// 0.001.
+// Computes the probability of speech in each frame of 32 ms, with the weights of Silero VAD. The graph in the file of
+// Silero VAD reads one frame in each run, and the start of a run takes most of the time. So steno has its own graph,
+// which reads about a minute of sound in each run. Tests check that the probabilities of the two graphs differ by less
+// than 0.001.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'

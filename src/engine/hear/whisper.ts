@@ -12,8 +12,8 @@ import { openPublished, type PublishedVariant } from './published.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /**
- * The number format of the weights: a suffix of the published weight files (such as `_fp16`), or `compact` for steno's
- * 8-bit weights.
+ * The number format of the weights: a suffix of the ONNX weight files (such as `_fp16`), or `compact` for steno's 8-bit
+ * weights.
  */
 export type Variant = PublishedVariant | 'compact'
 
@@ -58,9 +58,9 @@ export function languagesOf({ facts }: Whisper): string[] {
 }
 
 /**
- * Opens a published model in its fastest form. With float weights on an NVIDIA GPU, the decoder caches stay in GPU
- * memory. If this form cannot be used, the published graphs run instead. On a GPU, they copy the caches to the host at
- * each token.
+ * Opens a model in the layout that onnx-community publishes. With float weights on an NVIDIA GPU, uses steno's graphs
+ * for GPUs, which keep the caches in the memory of the GPU. In other cases, or after an error, uses the ONNX graphs of
+ * the model, which are slower on a GPU: they copy the caches to the host at each token.
  */
 function openFastest(
   runtime: Runtime,

@@ -7,7 +7,10 @@ import type { AlignedWord } from './aligned-word.ts'
 import type { Span } from './speech-spans.ts'
 
 const medianMax = 0.7 * framesPerSecond
-/** The lowest limit, in model frames, for a word at the start or end of a sentence: one second (see `limitLengths`). */
+/**
+ * The maximum length of a word at the start or end of a sentence is never less than this number of model frames: one
+ * second.
+ */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
