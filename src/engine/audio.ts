@@ -13,10 +13,7 @@ export const windowMelFrames = windowSamples / samplesPerMelFrame
 export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame
 export const framesPerSecond = sampleRate / samplesPerFrame
-/**
- * The number of model frames (20 ms each) for one frame embedding. A frame embedding is a vector that represents the
- * voice that speaks in these frames.
- */
+/** A frame embedding is a vector that represents the voice in this number of model frames (20 ms each). */
 export const framesPerEmbedding = 2
 
 /** The shortest pause, in samples, that ends an utterance even inside a sentence. */
@@ -46,8 +43,8 @@ export async function* cutSection(
 }
 
 /**
- * Rounds the length of a recording down to a whole millisecond. The media program rounds the length that is charged in
- * the same way, so both lengths are equal. The length and the result are in samples.
+ * Rounds a number of samples down to a whole millisecond, and returns the result in samples. The length for which the
+ * caller pays is rounded in the same way, so the transcript has the same length.
  */
 export function wholeMilliseconds(samples: number): number {
   return samples - (samples % (sampleRate / 1000))

@@ -52,17 +52,13 @@ export async function engine(): Promise<void> {
   }
 }
 
-/**
- * Prints the error and ends this engine process.
- *
- * `reportError` prints an error only if `uncaughtException` has no handlers, so the handlers are removed first. If this
- * function is called as a handler of `uncaughtException`, `reportError` also ends the process, with exit code 7.
- * Otherwise `reportError` only prints, and Bun would continue the process, because the main module still waits for a
- * promise. So `process.exit` ends the process.
- */
+/** Prints the error and ends this engine process. */
 function endByFault(error: unknown): never {
+  // `reportError` prints nothing while `uncaughtException` has handlers.
   process.removeAllListeners('uncaughtException')
   reportError(error)
+  // `reportError` itself ends the process only if this function handles an uncaught exception. In all other cases, Bun
+  // would continue the process.
   process.exit(1)
 }
 

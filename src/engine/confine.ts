@@ -9,9 +9,8 @@ import { devicesFor } from './devices.ts'
 
 /**
  * Matches the entries of the data folder that the engine must not read: the secret key, the lock file, the folder with
- * sent mail, and each database. A database may also be a backup, or have a name such as `replaced-1.db`. In the name of
- * a compact copy (the 8-bit copy of a model), a hash follows a dot. In the name of a draft, a UUID follows a dot. If
- * the hash or the UUID begins with `db`, the name must not count as that of a database.
+ * sent mail, and each database or backup (a name with `.db`). A hash or a UUID that begins with `db`, as in the name of
+ * a compact copy of a model or of a draft, does not match.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
@@ -55,12 +54,8 @@ export function usesGpu(
 }
 
 /**
- * Returns the paths that the engine may read. A Landlock rule for a folder cannot exclude a file in this folder. The
- * allowed entries of the data folder, and of each folder above it, are therefore listed one by one.
- *
- * Secrets are left out. Plain files are left out too, unless they are in `needed` or in a model folder in `needed`. The
- * kernel keeps a file with a rule until the engine ends. So the space of a plain file with a rule would not become free
- * when the file is deleted.
+ * Returns the paths that the engine may read. The entries of the data folder, and of each folder above it, are listed
+ * one by one, because a Landlock rule for a folder cannot exclude a secret file in it.
  */
 export function readablePaths(dataDir: string, needed: string[] = []): string[] {
   const real = realpathSync(dataDir)
@@ -69,6 +64,8 @@ export function readablePaths(dataDir: string, needed: string[] = []): string[] 
   const paths = entriesOf(real).filter(path => !secret.test(basename(path)))
   for (let folder = real; folder !== dirname(folder); folder = dirname(folder))
     paths.push(...entriesOf(dirname(folder)).filter(path => path !== folder))
+  // Plain files that the engine does not need are left out. The kernel keeps a file with a Landlock rule until the
+  // engine ends, so the space of a deleted file would not become free.
   return paths.filter(path => kept.has(path) || kept.has(dirname(path)) || !isPlainFile(path))
 }
 

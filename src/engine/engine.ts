@@ -27,9 +27,9 @@ export type Engine = {
    */
   readonly capacity: number
   /**
-   * Returns true if the engine could start a job with these needs now. Also returns true if the job would fail at once
-   * because no engine can do it. Called only while fewer than `capacity` jobs run. An engine without this function can
-   * then start any job.
+   * Returns true if the engine could start a job with these needs now. Called only while fewer than `capacity` jobs
+   * run, so an engine without this function can start any job. Also returns true if no engine can do the job, because
+   * the job would then fail at once.
    */
   hasRoomFor?(needs: Needs): boolean
   state(): EngineState

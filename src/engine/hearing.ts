@@ -34,17 +34,17 @@ export class JobHearing {
     this.#started = (this.#chosen ?? first).start(input)
   }
 
-  /** The name of the model. */
+  /** The name of the speech model that transcribes the recording. */
   get model(): string {
     return (this.#chosen ?? this.#usable[0]).name
   }
 
-  /** The warning of the model, or null. */
+  /** A warning for the caller if the speech model does not use the whole prompt and vocabulary. Otherwise null. */
   get warning(): string | null {
     return this.#started.warning
   }
 
-  /** The maximum number of windows in one call of `hear`. Another model may be chosen in `choose`. */
+  /** The maximum number of windows in one call of `hear`. May change in `choose`, which chooses the speech model. */
   get rows(): number {
     return this.#started.rows
   }

@@ -83,7 +83,7 @@ export async function work(models: LoadedModels, order: JobOrder, reading: Readi
 class Progress {
   readonly #order: JobOrder
   #endedChannels = 0
-  /** The largest number of samples that was reached, as the mean of all channels. */
+  /** The progress so far, in samples: the mean of the positions that the transcription has reached in the channels. */
   #reached = 0
   #reportedAt = Number.NEGATIVE_INFINITY
 
@@ -109,7 +109,7 @@ class Progress {
   }
 }
 
-/** Returns a function that sends further utterances of a job. */
+/** Returns a function that sends the next complete utterances of a job to the parent process. */
 function utteranceReports(id: number): (utterances: Utterance[], language: string) => void {
   let first = 0
   return (utterances, language) => {
@@ -120,9 +120,9 @@ function utteranceReports(id: number): (utterances: Utterance[], language: strin
 }
 
 /**
- * Yields the sound unchanged, and calls `onPart` before each part. `onPart` reports to the parent process while no
- * other code reports progress, for example while the sound before a section is skipped. Without reports, the parent
- * process kills this process.
+ * Yields the sound unchanged, and calls `onPart` before each part. The parent process kills this process if it gets no
+ * progress reports for a while. So `onPart` sends reports while no other code does, for example while the sound before
+ * a section is skipped.
  */
 async function* withCalls(
   sound: AsyncIterable<Float32Array>,

@@ -34,7 +34,8 @@ export function openModels(
 export function modelFor(speech: LoadedModels['speech'], language: string): SpeechModel {
   const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
   if (model) return model
-  // steno loads omnilingual only beside a Whisper model, or alone. Of the speech models, only Whisper detects languages.
+  // With a Whisper model, steno also loads an installed omnilingual model at the next start. With other speech models,
+  // STENO_MODEL must choose it. Of the speech models, only Whisper detects languages.
   const hasWhisper = speech.some(({ detect }) => detect !== null)
   const remedy = isKnownToWhisper(language)
     ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'

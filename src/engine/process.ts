@@ -77,8 +77,8 @@ export class EngineProcess {
       this.#child.send(order)
     } catch {
       // The child process has closed its channel, but Bun has not called `onExit` yet. SIGKILL makes sure that the
-      // process exits, and `onExit` then rejects `promise`. An earlier rejection would send the retry of the job to the
-      // same process, because this process would still count as alive.
+      // process exits. `promise` is rejected only then, because the process still counts as alive until then, and a
+      // retry of the job would go to the same process.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {
@@ -89,8 +89,8 @@ export class EngineProcess {
   }
 
   /**
-   * Starts the timeout again. All pending requests share one timeout. While the process reads the file of one job,
-   * other jobs make no progress. With timeouts of their own, these jobs could time out.
+   * Starts the timeout of the engine process again. All pending requests share one timeout, because a job makes no
+   * progress while the process reads the file of another job.
    */
   restartTimer(timeoutMs: number): void {
     clearTimeout(this.#timer)

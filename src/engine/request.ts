@@ -11,13 +11,13 @@ export type TranscribeChoices = {
   speakerCount: number | null
   align: boolean
   /**
-   * A text that the model treats as the text before the recording, and whose style and spelling it continues. The
-   * transcript has a warning if the model accepts no such text, or if the text is too long.
+   * A text that the model treats as the text before the recording. The model continues its style and spelling. The
+   * transcript has a warning if the model does not use the whole text.
    */
   prompt: string | null
   /**
-   * Words and names that may occur in the recording. The transcript has a warning if the model accepts no such words,
-   * or if they are too many.
+   * Words and names that may occur in the recording. The transcript has a warning if the model does not use all of
+   * them.
    */
   vocabulary: readonly string[]
   /** If true, the transcript is an English translation of the speech. */
@@ -66,9 +66,9 @@ export type TranscribeOptions = {
   /** Called when the transcription has advanced to `seconds` of the recording. The first call has 0 seconds. */
   onSeconds: (seconds: number) => void
   /**
-   * Called when more utterances are complete, in order of time. `first` is the index of the first of them in the
-   * transcript. A retry of the job starts again with `first` 0. `language` is the language of the text, which is `en`
-   * for a translation. The utterances of separate channels are passed at the end, with speakers.
+   * Called when more utterances are complete, in order of time, but for separate channels only at the end. `first` is
+   * the index in the transcript of the first of these utterances. A retry of the job starts again with `first` 0.
+   * `language` is the language of the text.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number, language: string) => void
   /**
@@ -77,9 +77,9 @@ export type TranscribeOptions = {
    */
   onPeaks?: (peaks: Uint8Array) => void
   /**
-   * Called before the end, with the turns of the speakers in order of their starts. A retry of the job can call it
-   * again. A turn has a label such as `SPEAKER 1`, even if the transcript has a name. Called only with diarization or
-   * separate channels, and not if a worker on another machine runs the job.
+   * Called with the turns of the speakers in order of their starts, before the end of a job with diarization or
+   * separate channels. A retry of the job can call it again. Each turn has a label such as `SPEAKER 1`, even if the
+   * transcript has a name. Not called if a worker on another machine runs the job.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

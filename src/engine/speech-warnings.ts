@@ -16,9 +16,9 @@ const spansShownMax = 10
 export type WarnedSpans = Record<SpeechWarning, Span[]>
 
 /**
- * Returns one sentence for each kind of warning that has spans. A section is the part of the recording that is
- * transcribed, and begins at `fromMs`. The spans count from the start of the section. The times in a sentence count
- * from the start of the recording.
+ * Returns one sentence for each kind of warning that has spans. The spans count from the start of the transcribed
+ * section, and the times in a sentence from the start of the recording. `fromMs` is the start of the section in the
+ * recording.
  */
 export function speechWarnings(spans: WarnedSpans, fromMs: number): string[] {
   const kinds = Object.keys(sentences) as SpeechWarning[]
@@ -34,9 +34,8 @@ export function speechWarnings(spans: WarnedSpans, fromMs: number): string[] {
 }
 
 /**
- * Converts a span from samples to whole seconds. The samples count from the start of the section (the transcribed part
- * of the recording), which begins at `fromMs`. The seconds count from the start of the recording. The result contains
- * the whole span.
+ * Converts a span of the transcribed section, in samples, to whole seconds of the recording. `fromMs` is the start of
+ * the section in the recording. The result contains the whole span.
  */
 export function inSeconds({ from, to }: Span, fromMs: number): Span {
   const start = fromMs / 1000

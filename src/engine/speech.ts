@@ -37,9 +37,9 @@ export async function openSpeech(
 }
 
 /**
- * The variants of the published Whisper weights for each device, best first. `''` is 32-bit floats, `_fp16` is 16-bit
- * floats, and `_quantized` is 8-bit weights. A CPU uses only 32-bit floats, because it computes 16-bit floats four
- * times more slowly. With the 8-bit weights, some words are missing from the transcripts.
+ * The variants of Whisper's ONNX weight files for each device, best first. `''` is 32-bit floats, `_fp16` is 16-bit
+ * floats, and `_quantized` is 8-bit weights. A CPU uses only 32-bit floats: it computes 16-bit floats four times more
+ * slowly, and with the 8-bit weights, some words are missing from the transcripts.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: [''],

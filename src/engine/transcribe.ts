@@ -20,8 +20,8 @@ import { noTurns } from './who/turns.ts'
 
 export type TranscribeListener = Listener & {
   /**
-   * Called each time the model has recognised windows, and at the end. `utterances` are the new complete ones, without
-   * speakers; there may be none. `language` is the language of their texts.
+   * Called each time the model has recognised windows, and at the end. `utterances` are the utterances that are
+   * complete since the last call, without speakers. The list may be empty. `language` is the language of their texts.
    */
   onUtterances?: (utterances: Utterance[], language: string) => void
   /** Called once at the end, with the turns of the speakers. Without diarization, it is not called. */
@@ -54,8 +54,8 @@ export async function transcribe(
   try {
     for await (const block of blocks) {
       await hearing.choose(block, recording)
-      // A block has at most as many windows as the first model can take at once. The chosen model may take fewer
-      // windows.
+      // The size of a block was chosen for the first model. The model that `choose` has chosen may take fewer windows
+      // at once.
       for (let at = 0; at < block.length; at += hearing.rows) {
         const windows = block.slice(at, at + hearing.rows)
         const heard = await hearing.hear(windows, recording, collector)

@@ -99,8 +99,8 @@ export class WorkerPool {
     const isDue = worker.jobs >= (this.#options.jobsMax ?? limits.engineJobsMax)
     if (isDue || !worker.alive || worker.model !== this.model) this.#replaceWorker(worker)
     else this.#queue.add(worker)
-    // A worker that is still loading its model does not delay the unloading of all workers, because loading may never
-    // end.
+    // All workers are unloaded when none of them has had a job for a while. A worker that is still loading its model
+    // does not delay this, because loading may never end.
     const { idle } = this.#queue
     if (idle > 0 && idle === this.#workers.size - this.#loading) this.#scheduleUnload()
   }
@@ -194,8 +194,8 @@ export class WorkerPool {
   }
 
   /**
-   * Logs why a worker cannot be started. If there is no other worker, the state of the engine also reports it. Does
-   * nothing if no worker is needed any more.
+   * Logs why a worker cannot be started. If there is no other worker, the engine's state says that no engine process
+   * can be started. Does nothing if no worker is needed any more.
    */
   #noteUnstarted(error: unknown): void {
     if (!this.#needsWorker()) return
@@ -217,8 +217,8 @@ export class WorkerPool {
   }
 
   /**
-   * Kills all engine workers (child processes) to free their memory. They are idle, or still load their model. The next
-   * job starts new workers.
+   * Kills all engine workers (child processes) to free their memory. Called when no worker has a job. The next job
+   * starts new workers.
    */
   #unload(): void {
     this.#isUnloaded = true

@@ -12,7 +12,8 @@ const known = new WeakMap<Runtime, boolean>()
 
 /**
  * Returns true if products of unsigned and signed bytes are added exactly. The first call runs a product whose sum is
- * too large for 16 bits. Both factors are inputs, because ONNX Runtime may convert constants (see `exactBytesKey`).
+ * too large for 16 bits. The factors are inputs of the graph, because ONNX Runtime may convert constants to other
+ * bytes.
  */
 export function addsBytesExactly(runtime: Runtime): boolean {
   const exact = known.get(runtime) ?? productOf(runtime, 255, 127) === 4 * 255 * 127

@@ -10,8 +10,8 @@ import { Tensor, valueAt } from './tensor.ts'
 export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
 
 /**
- * Allocates tensors in the memory of the device on which a session runs. The host also reads and writes the tensors
- * that `shared` allocates. On a GPU, they are in pinned memory of the host, which the GPU reads without a copy.
+ * Allocates tensors in the memory of the device on which a session runs. The host can also read and write a tensor from
+ * `shared`. If the device is a GPU, this tensor is in pinned memory of the host, which the GPU reads without a copy.
  */
 export class DeviceMemory {
   private readonly own: Area
@@ -72,7 +72,10 @@ type Area = { info: Pointer; allocator: Pointer }
 
 /** The number of the arena allocator in ONNX Runtime's C API. */
 const arena = 1
-/** The numbers of two kinds of memory in ONNX Runtime's C API. */
+/**
+ * The numbers of two kinds of memory in ONNX Runtime's C API: memory of the device, and memory of the host that the
+ * device can use.
+ */
 const memoryKinds = { ofDevice: 0, ofHost: -1 } as const
 
 function allocate(

@@ -1,5 +1,5 @@
 // The functions of ONNX Runtime's C API that the engine needs. The library has an array of function pointers. New
-// versions add functions only at its end, so an index never changes.
+// versions add functions only at the end of this array, so an index never changes.
 
 import { linkSymbols, type Pointer, read } from 'bun:ffi'
 import { textAt } from './pointers.ts'
@@ -60,7 +60,10 @@ export const table = {
   RunAsync: [260, 'ppppnpnppp'],
 } as const
 
-/** The functions that return no status. An entry has the same form as in `table`. */
+/**
+ * The functions of ONNX Runtime that return no status. An entry has the index of the function, and a letter for each
+ * argument (`p` for a pointer).
+ */
 const silentTable = {
   ReleaseStatus: [93, 'p'],
   ReleaseMemoryInfo: [94, 'p'],

@@ -63,7 +63,8 @@ function isNumber(key: number): boolean {
 }
 
 /**
- * Returns the number of bytes of the value after `key`, or null for a varint. Reads the length if the message has it.
+ * Returns the number of bytes of the value after `key`, or null for a varint. If the message gives this number before
+ * the value, reads it, so that `reader` is at the start of the value.
  */
 function lengthOf(key: number, reader: Reader): number | null {
   const kind = key & 7

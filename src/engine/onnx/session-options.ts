@@ -44,8 +44,9 @@ export function weightTensors(
 }
 
 /**
- * Copies the bytes if their address is not a multiple of 64. ONNX Runtime aligns its own memory in this way, and its
- * operations may rely on it. A copy of less than 1 KB may have another address, which causes no error on x86 CPUs.
+ * Copies the bytes if their address is not a multiple of 64, because the operations of ONNX Runtime may rely on such
+ * addresses. The address of a copy is a multiple of 64, except for less than 1 KB. On x86 CPUs, other addresses cause
+ * no error.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

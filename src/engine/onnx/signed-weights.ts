@@ -65,9 +65,9 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Divides an ONNX tensor of unsigned bytes into parts. Parts with `flips: true` have the numbers of the tensor, which
- * the caller changes to signed bytes. The other parts have the other fields, with the data type already changed. A list
- * of integers is converted to bytes.
+ * Divides an ONNX tensor of unsigned bytes into parts. Parts with `flips: true` have the values of the tensor, which
+ * the caller changes to signed bytes. The other parts have the other protobuf fields, such as the data type, which is
+ * already changed to `int8`. A list of integers becomes bytes.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

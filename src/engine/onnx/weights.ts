@@ -6,8 +6,8 @@ import { fieldsOf, numbersOf, text } from './protobuf-reader.ts'
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
 /**
- * A constant as the model stores it. Its content is in `bytes`, or in an external file (`stored`). Both are null if the
- * content is a list of numbers.
+ * A constant as the model stores it. The content is in `bytes`, or in an external file (`stored`). If the content is a
+ * list of numbers, `bytes` and `stored` are null.
  */
 export type RawConstant = {
   type: number
