@@ -48,9 +48,9 @@ export type Engine = {
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
-   * Returns true if a worker on another machine claimed the job before the server restarted. This worker may still work
-   * on the job. The server therefore passes the job to the engine even without free capacity. The engine first waits
-   * for the result of this worker.
+   * Returns true if a worker on another machine claimed the job before the server restarted, and may still work on it.
+   * The server then passes the job to the engine even without free capacity, and the engine first waits for the result
+   * of this worker.
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**

@@ -8,8 +8,9 @@ import { detectWith, type LoadedModels, modelFor, translatorsOf } from './loaded
 import type { TranscribeInput } from './request.ts'
 
 /**
- * The job uses the first model that supports the language. Without a language, the job uses the first model if this
- * model can detect languages. Otherwise the model is chosen when another model has detected the language.
+ * Recognises one recording, and chooses the speech model: the first model that supports the language. Without a
+ * language, the first model is used if it can detect languages. If it cannot, another model detects the language before
+ * the choice.
  */
 export class JobHearing {
   readonly #models: LoadedModels

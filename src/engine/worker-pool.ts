@@ -14,7 +14,10 @@ import { WorkerQueue } from './worker-queue.ts'
 
 export type PoolOptions = Omit<WorkerOptions, 'onExit' | 'gpu'> & {
   jobsMax?: number
-  /** The NVIDIA GPUs (see `nvidiaGpus`). Only tests set them. */
+  /**
+   * The NVIDIA GPUs for the workers, each as a value of CUDA_VISIBLE_DEVICES. Only tests set them. By default, the
+   * settings and the machine decide.
+   */
   gpus?: readonly string[]
   after?: typeof after
   /**
@@ -91,8 +94,9 @@ export class WorkerPool {
   }
 
   /**
-   * Gives a free worker to the job that has waited longest, or makes the worker idle. Replaces the worker if it exited,
-   * reached its maximum number of jobs, or has an old model. Does nothing after the engine is closed.
+   * Called when a worker has loaded its model or ended a job. Gives the worker to the job that has waited longest, or
+   * makes the worker idle. Replaces a worker that exited, reached its maximum number of jobs, or has an old model. Does
+   * nothing after the engine is closed.
    */
   giveBack(worker: Worker): void {
     if (this.#retries.closed) return

@@ -40,7 +40,7 @@ export type WorkerOptions = {
    * stopped the child process, the worker kills it.
    */
   lookMs?: number
-  /** The only NVIDIA GPU that the child process may use (see `nvidiaGpus`). Null if it may use all. */
+  /** The only NVIDIA GPU that the child process may use, as a value of CUDA_VISIBLE_DEVICES. Null if it may use all. */
   gpu?: string | null
   onExit?: (worker: Worker) => void
 }

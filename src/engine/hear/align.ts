@@ -15,7 +15,7 @@ export type Segment = {
   logProbabilities: readonly number[]
   /**
    * One cross-attention array (heads × frames) for each text token, and one for the token that follows the segment. The
-   * last array is used only for the last segment of a window (see `withoutTimes`).
+   * last array is used only in the last segment of a window, where it gives the end of the last word.
    */
   attention: readonly Float32Array[]
   /**

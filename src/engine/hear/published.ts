@@ -13,9 +13,9 @@ import { checkDecoder, checkEncoder } from './published-ports.ts'
 export type PublishedVariant = '' | '_fp16' | '_quantized' | '_q4'
 
 /**
- * The maximum width of a network that runs on one thread of a CPU. With several threads, the thread that starts an
- * operation busy-waits at its end for the other threads. The setting against busy waiting (runtime.ts) does not prevent
- * this. With two threads, a network of width 192 needs a fifth more CPU time than with one.
+ * The maximum width of a network that runs on one thread of a CPU. With two threads, a network of width 192 needs a
+ * fifth more CPU time, because the thread that starts an operation busy-waits until the other thread has done its part.
+ * The setting against busy waiting in runtime.ts does not prevent this.
  */
 const singleThreadedMax = 256
 

@@ -1,6 +1,9 @@
 // The decoded sound of a recording.
 
-/** `forget` removes the parts of the sound that end at or before a sample. No later window may need these parts. */
+/**
+ * The decoded sound of a recording, in parts. `forget` removes the parts that end at or before a given sample, because
+ * no later window needs them.
+ */
 export class Recording {
   private parts: { from: number; samples: Float32Array }[] = []
   length = 0

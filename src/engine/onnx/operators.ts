@@ -1,6 +1,6 @@
 // Opens the library with steno's own operations for ONNX Runtime (native/operators). Steno's operations compute
 // attention faster than ONNX Runtime. On x86 CPUs without VNNI instructions, they also compute the matrix products of
-// the encoder. On these CPUs, ONNX Runtime is slower if its products must be exact.
+// the encoder, because the exact products of ONNX Runtime are slower on these CPUs.
 
 import { dlopen, type Pointer } from 'bun:ffi'
 import { findCarried } from '../../base/carried.ts'
