@@ -48,7 +48,7 @@ export function parse<Options extends ParseArgsOptionsConfig>(options: Options, 
 
 /**
  * Returns the text of a UsageError for an error of `parseArgs`. Frequent errors get a shorter text. `parseArgs` reads a
- * negative number as an option.
+ * negative number, such as -5, as an unknown option, so the text says that the number is negative.
  */
 function complaintOf(error: unknown, { args, known }: { args: string[]; known: string[] }): string {
   const message = reasonOf(error)

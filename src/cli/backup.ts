@@ -28,7 +28,7 @@ export const backup = command({
     const config = dataConfig(values)
     const { dataDir } = config
     const secret = secretPath(dataDir)
-    // The key is copied first: if this fails, no time is lost on the database.
+    // The key file is written first: if it cannot be copied, no time is lost on the copy of the database.
     writePrivate([
       { path: key, fill: draft => copySecret(secret, draft) },
       { path: file, fill: draft => copyDatabase(dataDir, draft) },
@@ -50,8 +50,8 @@ function copySecret(secret: string, draft: string): void {
 }
 
 /**
- * Warns if the secret belongs to another service. The backup is kept, because most columns of the database are not
- * encrypted.
+ * Warns if the copied secret cannot decrypt the copied database. The backup is kept nevertheless, because most columns
+ * of the database are not encrypted.
  */
 function warnOfForeignSecret(file: string, secret: string): void {
   using copy = openCopy(file)
@@ -71,8 +71,8 @@ export async function backupCopy(): Promise<void> {
 type NewFile = { path: string; fill: (draft: string) => void }
 
 /**
- * Creates files, and calls `fill` to write each of them. Only the owner may ever read them. No file appears at its path
- * before all files are written. If one cannot be placed, none stays.
+ * Creates files, and calls `fill` to write each of them. Only the owner may ever read them. All files are first written
+ * as drafts, and then moved to their paths. If one of the files cannot be moved, the moved ones are removed.
  */
 function writePrivate(files: readonly NewFile[]): void {
   // The database, the last of `files`, is checked first, so that the error names the path that the user gave.
@@ -101,7 +101,7 @@ function writePrivate(files: readonly NewFile[]): void {
     if (!draft.place()) throw alreadyThere(path)
     placed.defer(() => rmSync(path, { force: true }))
   }
-  // All files are placed, so the end of the block must remove none.
+  // All files are at their paths, so `placed` must remove none of them when this function returns.
   placed.move()
 }
 

@@ -20,8 +20,8 @@ export function barOf(share: number, width = 24): string {
 }
 
 /**
- * Returns the start of a text that fits into `columns` terminal columns. A Chinese character takes two columns. The
- * next state of the bar could not overwrite a text that continues on a second line.
+ * Returns the start of a text that fits into one line of `columns` columns. A Chinese character takes two columns. A
+ * longer text would continue on a second line, which the next state of the bar could not overwrite.
  */
 export function cut(text: string, columns: number): string {
   let fitting = ''

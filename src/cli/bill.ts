@@ -22,8 +22,8 @@ type Component = {
 }
 
 /**
- * Returns the bill of the program for a target. `hashOf` returns the SHA-256 hash of a file. The build passes a
- * `hashOf` with a cache, because it needs the hashes several times.
+ * Returns the bill of materials of the program for a target. `hashOf` returns the SHA-256 hash of a file. The build
+ * passes a `hashOf` with a cache, because it needs the hashes several times.
  */
 export function billOf(
   root: string,

@@ -7,9 +7,9 @@ import { whyOutdated } from '../db/standby.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
 /**
- * Opens the database of the configured data folder, calls `work` with it, and then closes it. Throws if the database
- * will be replaced by that of the other server of a pair. If the database or its disk cannot be read, or the
- * database refuses the work, the error says what to do.
+ * Opens the database of the configured data folder, calls `work` with it, and then closes it. In a pair of servers (one
+ * works, the other waits), throws if this machine has the older database, because a newer copy will replace it. If the
+ * database or its disk cannot be read, or the database refuses the work, the error says what to do.
  */
 export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
   const config = dataConfig(flags)

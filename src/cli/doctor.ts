@@ -41,7 +41,8 @@ export const checks: Record<string, (checkup: Checkup) => Promise<Outcome>> = {
   },
   device: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
-    // On a CPU, the notes say why no GPU is used. On a GPU, they describe only the test model, so they are left out.
+    // On a CPU, the engine's notes say why no GPU is used. On a GPU, the notes describe only the small model that this
+    // check loads, so they are left out.
     const notes = engine.device === 'cpu' ? engine.notes : []
     return [`${engine.device} (${config.device} was asked for)`, ...notes].join('; ')
   },

@@ -62,7 +62,8 @@ export const install = command({
     }
     if (!succeeds('id', 'steno')) must('useradd', '--system', '--user-group', '--home-dir', dataDir, 'steno')
     must('install', '-d', '-m', '700', '-o', 'steno', '-g', 'steno', dataDir)
-    // If root has run the program in this folder before, the service could not open the files of root.
+    // If root has run the program in this folder before, some files belong to root, and the service could not open
+    // them. Gives all files to the owner of the folder.
     inheritOwner(dataDir)
     must('systemctl', 'daemon-reload')
     must('systemctl', 'enable', 'steno')
@@ -85,7 +86,7 @@ function dataDirOf(path: string, wanted: string | undefined): string {
   return resolve(kept || wanted || '/var/lib/steno')
 }
 
-/** Throws if the unit hides a file or a folder that a setting names. */
+/** Throws if the systemd unit hides a file or a folder that a setting names. */
 function requireUsable({ model, modelsDir, mediaProgram, natsCreds, standby }: Config): void {
   const folder = model?.includes('/') ? resolve(model) : null
   for (const path of [folder, modelsDir, mediaProgram, natsCreds, standby])
@@ -111,7 +112,7 @@ function put(path: string, text: string, { mode, keep }: { mode: number; keep: b
   writeFileSync(path, text, { mode })
 }
 
-/** Starts the service. If it does not start, the error has the last line that it wrote. */
+/** Starts the service. If it does not start, the error contains the last line of the service's log. */
 function start(): void {
   try {
     must('systemctl', 'restart', 'steno')

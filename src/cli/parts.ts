@@ -30,7 +30,7 @@ export function partsOf(root: string): LicensedPart[] {
   return [...mediaProgramParts(text), ...engineLibraries, ...builtInModels(text), bun]
 }
 
-/** Reads a licence text of the source code. */
+/** Reads a file with a licence text. `path` is relative to the project folder. */
 type ReadText = (path: string) => string
 
 function mediaProgramParts(text: ReadText): LicensedPart[] {

@@ -1,5 +1,6 @@
 // Reads the settings of a command from its flags, the environment, and the settings file of the installed service.
-// Finds the folder for the command's files: the service's data folder, or else the user's cache folder.
+// Finds the folder for the command's files: the service's data folder, or the user's cache folder if no data folder is
+// found.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -63,24 +64,26 @@ export function dataConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings of a command that needs no database. The program's embedded files are unpacked into the data
- * folder, or else into the user's cache folder. Downloaded models go there too, unless a setting names another folder.
- * HF_ENDPOINT and HF_TOKEN, the variables for model downloads, are copied from the settings of the installed service.
- * Throws if this process cannot make system calls, because each of these commands needs them later.
+ * Reads the settings of a command that needs no database. Throws if the program cannot call functions of the C library,
+ * because each of these commands needs them later.
  */
 export function localConfig(flags: Flags = {}): Config {
   requireSystemCalls()
   const config = serviceConfig(flags)
+  // Model downloads read these variables from the environment. The settings file of an installed service may set them.
   const { HF_ENDPOINT, HF_TOKEN } = serviceEnvironment(flags)
   Object.assign(process.env, HF_ENDPOINT && { HF_ENDPOINT }, HF_TOKEN && { HF_TOKEN })
   const dataDir = openDataDir(flags)
+  // Embedded files are unpacked into the data folder. If no data folder is found, embedded files and downloaded models
+  // go into the user's cache folder.
   setNativeHome(join(dataDir ?? cacheDir(), 'native'))
   return { ...config, modelsDir: config.modelsDir ?? (dataDir === null ? join(cacheDir(), 'models') : null) }
 }
 
 /**
- * Returns the data folder that a setting names. Otherwise returns the default folder in the working folder, or null if
- * it has no database. Also returns a default folder that this user may not enter, because it may have a database.
+ * Returns the data folder that a setting names. If no setting names one, returns the default folder in the working
+ * folder. Returns null if the default folder certainly has no database. A default folder that this user may not enter
+ * may have one.
  */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)

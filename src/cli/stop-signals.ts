@@ -4,15 +4,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { limits } from '../limits.ts'
 
 /**
- * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A later SIGINT or SIGTERM ends the process with `exitCode`. A
- * second signal at almost the same time has no effect, because timeout(1) and npm send each signal twice. A second
- * SIGHUP has no effect, because a closed terminal may send two. A SIGHUP that nohup ignores stays ignored. Returns a
- * function that removes the handlers.
+ * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A later SIGINT or SIGTERM ends the process with `exitCode`.
+ * Returns a function that removes the handlers. If nohup started this process, SIGHUP stays ignored.
  */
 export function handleStopSignals(stop: () => void, exitCode: number): () => void {
   const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
   if (!isHangUpIgnored()) names.push('SIGHUP')
   let stoppedAt: number | null = null
+  // A second SIGHUP has no effect, because a closed terminal may send two. Any second signal at almost the same time
+  // has no effect, because timeout(1) and npm send each signal twice.
   const handle = (name: NodeJS.Signals) => {
     if (stoppedAt === null) {
       stop()

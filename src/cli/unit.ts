@@ -38,7 +38,7 @@ DevicePolicy=closed
 DeviceAllow=char-nvidia* rw
 DeviceAllow=char-drm rw`
 
-/** The folders that the unit hides from the service, with the line of the unit that hides them. */
+/** The folders that the systemd unit hides from the service, with the line of the unit that hides them. */
 const hidden = {
   '/home': 'ProtectHome',
   '/root': 'ProtectHome',
@@ -48,8 +48,8 @@ const hidden = {
 }
 
 /**
- * Throws if the unit hides a file or a folder that the service needs. `below` converts a path of the installed system to
- * a path on this machine.
+ * Throws if the systemd unit hides a file or a folder that the service needs. `below` converts a path of the installed
+ * system to a path on this machine.
  */
 export function requireVisible(path: string, below: (own: string) => string): void {
   const real = realPathOf(below(path))

@@ -70,7 +70,7 @@ function refuse(from: string, problem: string | null): void {
 
 /**
  * Returns a message if the signature of the program file `from` is missing or cannot be verified, otherwise null. With
- * `unsigned`, returns a message only if this program is a release.
+ * the flag --unsigned, no signature is needed, but a message is returned if this program is a release.
  */
 function missingProblem(from: string, unsigned: boolean): string | null {
   const isRelease = STENO_RELEASE_KEY !== ''

@@ -101,7 +101,10 @@ export const worker = command({
   },
 })
 
-/** Calls `open`. Returns null if `signal` ends the wait for NATS: a worker without a connection has no jobs to end. */
+/**
+ * Calls `open`, which connects to NATS. If `signal` is aborted before the connection is open, returns null instead of
+ * throwing: a worker without a connection has no jobs, so the command can end without an error.
+ */
 async function openUnless<Opened>(signal: AbortSignal, open: () => Promise<Opened>): Promise<Opened | null> {
   try {
     return await open()

@@ -66,8 +66,8 @@ export const hostChecks: Record<string, Check> = {
       setNativeHome(join(cacheDir(), 'native'))
       throw error
     }
-    // The check does not create the folder: the name may be misspelt, and the service's user could not use a folder of
-    // root.
+    // The check does not create the folder. Its name may be misspelt, and if root created the folder, the user of the
+    // service could not use it.
     host.dataDir = null
     setNativeHome(join(cacheDir(), 'native'))
     return { note: `${dataDir} is not there; steno serve makes it` }
@@ -92,7 +92,7 @@ export const hostChecks: Record<string, Check> = {
   database: async ({ dataDir, isRefused }) => {
     if (dataDir === null) return noFolder()
     if (isRefused) throw new Error(notTried)
-    // `openBeside` would make a database, and `steno restore` refuses a folder with one.
+    // `openBeside` would create a missing database, and `steno restore` refuses a folder that has a database.
     if (!hasDatabase(dataDir)) return none
     const db = openBeside(dataDir)
     try {
@@ -155,8 +155,8 @@ export const hostChecks: Record<string, Check> = {
 }
 
 /**
- * The outcome without a data folder. A service may be installed, but this user may not be allowed to read its settings,
- * which name its data folder.
+ * The outcome without a data folder. If a service is installed whose settings this user may not read, a note says so,
+ * because these settings may name a data folder.
  */
 function noFolder(): Outcome {
   const why = unreadable()
@@ -199,8 +199,8 @@ function silent(url: string): string {
 }
 
 /**
- * Returns the path of a test file. It is the path of a draft, because a killed check may leave the file in the data
- * folder. The server removes old drafts.
+ * Returns the path of a test file. It is the path of a draft (a temporary file), because a killed check may leave the
+ * file in the data folder. The server removes old drafts.
  */
 export function probePath(dataDir: string): string {
   return draftPath(join(dataDir, 'doctor'))

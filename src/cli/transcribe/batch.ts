@@ -71,8 +71,8 @@ export class Batch {
         turns: [],
         elapsedMs: 0,
       }
-      // A copied or downloaded source is transcribed alone, because its file is removed when the next such source is
-      // read.
+      // A copied or downloaded source is transcribed alone, because its file is removed when the next source is copied
+      // or downloaded.
       const isAlone = source.kind !== 'file'
       if (isAlone) await this.#transcribe(group.splice(0))
       const prepared = await this.#guard(work, () => this.#prepare(work))
@@ -238,9 +238,9 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 }
 
 /**
- * Calls `end` for each source of the group. Continues after Interrupted and EngineFailed, because the next source may
- * have text to write. Finally throws the EngineFailed, or else an Interrupted that says where all kept texts are. Throws
- * any other error at once.
+ * Calls `end` for each source of the group, also after an interruption or a failed start of the engine, because the
+ * next source may have text to write. After the last source, throws the EngineFailed if there was one. Otherwise throws
+ * one Interrupted for all interruptions, whose message names all partial transcripts. Throws any other error at once.
  */
 async function forAll(
   group: readonly Prepared[],

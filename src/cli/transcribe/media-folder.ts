@@ -16,7 +16,8 @@ export function mediaIn(folder: string, recursive: boolean): Listed {
   const listed: Listed = { sources: [], problems: [] }
   const walk: Walk = { folder, recursive, read: new Set(), links: [], listed }
   addFolder(folder, walk)
-  // The links come last, so that a folder inside `folder` is listed by its own path. A link may add further links.
+  // Links are read last, so that a folder inside `folder` is listed by its own path, and not by the path of a link.
+  // Reading a link may add further links to `walk.links`.
   for (const link of walk.links) addFolder(link, walk)
   listed.sources.sort(byName)
   return listed

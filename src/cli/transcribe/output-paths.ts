@@ -51,7 +51,7 @@ function isFolder(out: string): boolean {
 
 /**
  * Creates the output folder before the work starts. Throws if the folder is not writable, if the file name is too long,
- * or if the output is for a closed stdout.
+ * or if the transcripts go to stdout and stdout is closed.
  */
 export function openTarget({ folder, file }: Target): void {
   const place = folder ?? (file === null ? null : dirname(file))
@@ -70,9 +70,12 @@ export function openTarget({ folder, file }: Target): void {
 }
 
 /**
- * Plans the output files of all sources. A file usually has the name of its source, without the extension. The
- * extension stays if two names differ only in it, as in `talk.mp3.txt`. Equal names from different folders also get the
- * folders, or the host and path of an address. If these are equal too, a hash is added.
+ * Plans the output files of all sources. A file usually has the name of its source, without the extension. Sources with
+ * equal names get longer names:
+ *
+ * - If the extensions differ, the extension stays, as in `talk.mp3.txt`.
+ * - If the folders differ, the folders are added. For a web address, the host and the path are added.
+ * - If the names are still equal, a hash is added.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
   const { folder, file, formats: chosen } = target

@@ -1,6 +1,6 @@
-// The output of the command `transcribe` on stderr. On a terminal, it is a progress bar below the recognised text.
-// Otherwise, it is a line for each further tenth of a long recording, at most every `terminalReportEveryMs`. Each
-// finished recording gets one more line. With --quiet, only errors, warnings and engine notes are shown.
+// The output of the command `transcribe` on stderr. A terminal shows a progress bar below the recognised text. A file
+// or a pipe gets a line after each tenth of a long recording, but at most one in `terminalReportEveryMs`. Each finished
+// recording gets one more line. With --quiet, only errors, warnings and engine notes are shown.
 
 import { formatClock } from '../../base/units.ts'
 import { visible } from '../../base/visible.ts'

@@ -9,9 +9,9 @@ import type { Source } from './source.ts'
 
 export type Watcher = {
   /**
-   * Reads the folder. `all` has all media files. `added` and `changed` have only files that are unchanged since the
-   * previous call. `added` has files that were never returned in these two lists, and files that were absent after they
-   * were returned. `changed` has files that changed after they were returned.
+   * Reads the folder. `all` has all media files. A file is in `added` or `changed` only if it is unchanged since the
+   * previous call of `look`, because a program may still be writing it. `added` has files that are new, or that were
+   * absent for some time. `changed` has files that changed after `look` returned them.
    */
   look(): { added: Source[]; changed: Source[]; all: Source[] }
 }
