@@ -26,8 +26,8 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   try {
     return await start(config, parts)
   } catch (error) {
-    // The error may come from damage of the database beyond its first pages. Opening the database reads only these
-    // pages.
+    // The cause may be a damaged database: opening the database reads only its first pages, and does not find damage
+    // beyond them.
     throw faultIn(config.dataDir, error)
   }
 }

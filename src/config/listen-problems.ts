@@ -1,4 +1,4 @@
-// Says why the server cannot listen on an address, and which setting names another one.
+// Says why the server cannot listen on an address, and which setting names another address or port.
 
 import { reasonOf } from '../base/reason.ts'
 

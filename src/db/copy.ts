@@ -104,13 +104,13 @@ export function filesOf(file: string, dataDir: string): { from: string; to: stri
 
 /**
  * Restores a copy of the database into a data folder without a database and a secret. Then applies missing migrations.
- * If one fails, the copy stays in the data folder, and the next start of the service tries again.
+ * If a migration fails, the copy stays in the data folder, and the next start of the service tries the migration again.
  */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
   requireNoDatabase(dataDir)
   using drafts = new DisposableStack()
-  // Both files are copied to drafts before the first one is placed. A full disk then leaves the data folder unchanged,
-  // and the restore can be repeated.
+  // Both files are copied to drafts before either of them gets its final name. A full disk then leaves the data folder
+  // unchanged, and the restore can be repeated.
   const copied = files.map(({ from, to }) => {
     const draft = drafts.use(new Draft(to))
     copyFileSync(from, draft.path)

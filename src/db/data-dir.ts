@@ -61,7 +61,7 @@ function hasContent(path: string): boolean {
 
 /**
  * Throws if this process may not read and write the files of the database, or may not read the secret. SQLite needs
- * write access even for reading. The errors of SQLite do not name the file.
+ * write access even for reading. Without this check, SQLite would fail with an error that does not name the file.
  */
 export function requireAccess(dataDir: string): void {
   for (const path of databaseFiles(dataDir)) tryAccess(path, constants.R_OK | constants.W_OK)
@@ -135,9 +135,9 @@ export function mediaFolders(dataDir: string): { uploads: string; downloads: str
 }
 
 /**
- * Throws if the folder has no database, but has files that only a folder with a database has. A first start makes the
- * database before these files. So a restore or a takeover was interrupted, or the database was removed. A server that
- * started with a new, empty database would delete the media files, because no job would need them.
+ * Throws if the folder has no database, but has files that exist only after a database was made. The database was then
+ * removed, or a restore or a takeover was interrupted. A server that started with a new, empty database would delete
+ * the media files, because no job would need them.
  */
 export function requireNothingLost(dataDir: string): void {
   if (hasDatabase(dataDir)) return

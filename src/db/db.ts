@@ -35,8 +35,8 @@ export type Db = {
   /**
    * Moves the write-ahead log into the database file and empties the log, so that no deleted text remains on the disk.
    * The log cannot be emptied while another process reads the database. `waitMs` is the maximum time, in milliseconds,
-   * to wait for such a process. By default, the call does not wait. Does nothing during `drainLog`, or after a failed
-   * flush of one of the files.
+   * to wait for the other process. By default, the call does not wait. Does nothing during `drainLog`, or after a
+   * failed flush of the log or the database file.
    */
   checkpoint(waitMs?: number): void
   /**
@@ -47,7 +47,8 @@ export type Db = {
   drainLog(): Promise<void>
   /**
    * Resolves when all transactions committed before this call are flushed to the disk. A power cut can then no longer
-   * delete them. Always rejects after a failed flush: later transactions could be lost together with those before them.
+   * delete them. After a failed flush, always rejects: a part of the log may be missing on the disk, and SQLite would
+   * ignore all later transactions in this log.
    */
   durable(): Promise<void>
   close(): void

@@ -1,8 +1,8 @@
 // A drain copies the write-ahead log into the database file, and flushes both files outside the event loop. A flush by
-// SQLite itself blocks the event loop for 4 to 20 ms.
+// SQLite itself would block the event loop for 4 to 20 ms.
 //
-// A drain holds a connection with a read transaction until the database file is flushed. Meanwhile, SQLite does not
-// overwrite the copied changes in the log. A power cut before the flush therefore loses no change.
+// Until the database file is flushed, a second connection holds a read transaction, so that SQLite does not overwrite
+// the copied changes in the log. A power cut before the flush therefore loses no change.
 
 import { Database } from 'bun:sqlite'
 import { errorFields, log } from '../base/log.ts'
@@ -20,8 +20,8 @@ export type Drain = {
 }
 
 /**
- * Creates a drain. `sql` is an open connection to the database at `path`. `wal` flushes the write-ahead log, and `file`
- * flushes the database file.
+ * Creates a drain, which copies the write-ahead log into the database file. `sql` is an open connection to the database
+ * at `path`. `wal` flushes the write-ahead log, and `file` flushes the database file.
  */
 export function openDrain(
   sql: Database,
@@ -59,9 +59,10 @@ export function openDrain(
         // connection `reader`.
         log.warn('write-ahead log not moved', errorFields(error))
       }
-      // After a failed flush, the operating system may discard the unwritten content of the database file. A second
-      // flush could then succeed without writing this content. SQLite counts the changes as copied until the server
-      // restarts. The reader therefore stays open: it keeps the changes in the log, which grows until the restart.
+      // After a failed flush, the operating system may discard the unwritten content of the database file, and a second
+      // flush could succeed without writing this content. SQLite counts the changes as copied until the server
+      // restarts. The connection `reader` therefore stays open, so that SQLite keeps the changes in the log. The log
+      // grows until the restart.
       if (flushFailed) return
       readers.delete(reader)
       reader.close()

@@ -52,14 +52,14 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Writes `text` to a draft beside `path`, and then calls `move`, which gives the draft its final name. Removes the
- * draft after an error, such as a full disk.
+ * Writes `text` to a draft (a temporary file) beside `path`, and then calls `move`, which gives the draft its final
+ * name. Removes the draft after an error, such as a full disk.
  */
 async function writeDraft(path: string, text: string, move: (draft: string) => unknown): Promise<void> {
   const draft = draftPath(path)
   try {
     await writeFile(draft, text, { mode: 0o600 }).catch(error => {
-      // The message of a full disk names no path.
+      // The error of a full disk does not name the file, so the path is added.
       throw new Error(`${path} cannot be written: ${reasonOf(error)}`)
     })
     await move(draft)

@@ -131,8 +131,9 @@ async function take(
   let content: Content = { ...unnamed, lastHolder: last.holder }
   let renewedAt = monotonic()
   try {
-    // If several servers create this file at the same time, only one succeeds. The file must never be empty: it names
-    // the last holder. Without this name, the last holder would replace its own database with an older copy.
+    // If several servers create this file at the same time, only one succeeds. The file has its content from the start,
+    // because the content names the last holder: the server with the latest database. If a crash left an empty file,
+    // this server would not recognise itself as the last holder, and would replace its database with an older copy.
     await createFile(path, JSON.stringify(content))
   } catch (error) {
     if (Object(error).code === 'EEXIST') return null

@@ -75,8 +75,9 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
 }
 
 /**
- * If `error` says that the database or its disk cannot be read, returns an error that says what to do. Otherwise returns
- * `error`. No connection to the database may be needed any more (see `whyUnreadable`).
+ * If `error` says that the database or its disk cannot be read, returns an error that says what to do. Otherwise
+ * returns `error`. The caller must no longer use its connection to the database, because this function reads the file,
+ * and SQLite loses its locks when the file is closed.
  */
 export function faultIn(dataDir: string, error: unknown): unknown {
   if (!isDamage(error) && refusalOf(error) !== 'disk error') return error
@@ -91,8 +92,8 @@ export function faultIn(dataDir: string, error: unknown): unknown {
 }
 
 /**
- * If `error` says that the database refuses a command at the moment (see `refusalOf`), returns an error that says what to
- * do. Otherwise returns `error`.
+ * If `error` says that the database refuses a command because of a lock, a full disk or an error of the disk, returns
+ * an error that says what to do. Otherwise returns `error`.
  */
 export function refusedIn(dataDir: string, error: unknown): unknown {
   const refusal = refusalOf(error)
@@ -174,7 +175,7 @@ function open(
   }
 }
 
-/** Connects to the database at `path`, and sets the connection up for the migrations. */
+/** Connects to the database at `path`, and sets the options of the connection, such as the write-ahead log. */
 function connect(path: string, synchronous: 'normal' | 'full'): Database {
   const sql = openFile(path)
   sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)

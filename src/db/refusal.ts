@@ -17,7 +17,10 @@ export function refusalOf(error: unknown): Refusal | null {
   return /^SQLITE_IOERR/.test(code) ? 'disk error' : null
 }
 
-/** Calls `work`, and returns its result. Returns null if the database cannot be used at the moment (see `refusalOf`). */
+/**
+ * Calls `work`, and returns its result. Returns null if another process locks the database, or if the disk is full or
+ * reports an error.
+ */
 export function unlessRefused<Result>(work: () => Result): Result | null {
   try {
     return work()

@@ -79,8 +79,9 @@ function isSameSecret(from: string, to: string, dataDir: string): boolean {
 }
 
 /**
- * Renames the files of the database: steno.db to `replaced-N.db`, and the others in the same way. Removes the database
- * that was set aside before. Continues a call that was interrupted after it had renamed steno.db.
+ * Renames the files of the database: steno.db to `replaced-N.db`, and the files of its log in the same way. Removes the
+ * database that an earlier call renamed. If an earlier call was interrupted after it had renamed steno.db, renames the
+ * remaining files.
  */
 function setAside(dataDir: string, generation: number): void {
   const former = readdirSync(dataDir).filter(name => name.startsWith('replaced-'))

@@ -191,8 +191,9 @@ function idOf(dataDir: string): string {
   const known = readId(dataDir)
   if (known !== null) return known
   const id = newId()
-  // `Draft.replace` flushes the id to the disk. With another id after a power cut, this server would replace its own
-  // database by a copy.
+  // `Draft.replace` flushes the id to the disk. If a power cut deleted the id, this server would get a new one. It
+  // would then not recognise itself as the last server that had the latest database, and would replace its database
+  // with an older copy.
   using draft = new Draft(idPath(dataDir))
   writeFileSync(draft.path, id, { mode: 0o600 })
   draft.replace()

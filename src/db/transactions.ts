@@ -11,7 +11,10 @@ export type Transactions = {
   now(): number
 }
 
-/** `write` runs each transaction (see `waitOnce`). `onBegin` and `onCommit` are called once for each transaction. */
+/**
+ * `write` runs each transaction, and limits its wait for the write lock of another process. `onBegin` and `onCommit`
+ * are called once for each transaction.
+ */
 export function openTransactions(
   sql: Database,
   {

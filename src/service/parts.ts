@@ -40,8 +40,8 @@ export type Parts = {
   /** Called if this server must wait because the other server of a pair may be serving. */
   onStandby: () => void
   /**
-   * Ends the process at once. Called when the other server of a pair may have started to serve. Only one server may
-   * write to the database.
+   * Ends the process at once. Called when the other server of a pair may have started to serve. A server may write to
+   * its database only while it is the one that serves.
    */
   endAtOnce: () => void
   makePrint: MakePrint
