@@ -32,8 +32,8 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 
 /**
  * Removes a limited number of jobs that were deleted at least `keptMs` ago, and their uploads, from the database. A job
- * stays until its media and all its utterances are removed, and its events are sent or given up. If its row were
- * removed before its media file, no sweep would remove the file.
+ * stays until its media and all its utterances are removed, and its events are sent or given up. Without the row of the
+ * job, its media file would not be found and removed later.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {

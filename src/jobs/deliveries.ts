@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
 import type { JobEvent } from './events.ts'
 
-/** A webhook delivery: the sending of one event of a job to a URL. The API shows them to the account. */
+/** A webhook delivery: the sending of one event of a job to a URL. The API shows its deliveries to each account. */
 export type Delivery = {
   jobId: string
   event: JobEvent

@@ -34,8 +34,9 @@ export type Downloads = {
    */
   waitingJobs(): string[]
   /**
-   * Removes the complete download of a job if the database has not stored its size, because the file counts for no disk
-   * quota. Must be called when a job does not end by its own running step, but for example by a cancel request.
+   * Removes the complete download of a job if the database has not stored the size of the file. Such a file would use
+   * disk space that counts for no quota. Must be called when something else than the job's own work ends the job, such
+   * as a cancel request.
    */
   discard(jobId: string): void
 }
@@ -45,8 +46,8 @@ export function openDownloads(parts: DownloadParts): Downloads {
   const semaphore = openSemaphore(limits.downloadsMax)
   const waiting = new Set<string>()
   /**
-   * The complete downloads, by job, until the database has stored their sizes. If the database refuses a size at first,
-   * the step runs again, but does not download the file again.
+   * The complete downloads, by job, until the database has stored their sizes. If the database cannot store a size at
+   * first, the server tries again, but does not download the file again.
    */
   const complete = new Map<string, { bytes: number; path: string }>()
 

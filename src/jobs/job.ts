@@ -18,8 +18,8 @@ export type Job = Required<TranscribeChoices> & {
   keyId: string | null
   state: JobState
   /**
-   * The state that callers see. It differs from `state` only after the media file was lost. It then stays `pending` or
-   * `processing` during the new download and the new wait for the engine.
+   * The state that callers see. It differs from `state` only after the media file was lost: during the new download and
+   * the new wait for the engine, callers still see `pending` or `processing`.
    */
   status: JobState
   sourceUrl: string | null
@@ -40,7 +40,7 @@ export type Job = Required<TranscribeChoices> & {
   progress: string | null
   /**
    * The share of the recording that is already transcribed, from 0 to 100 percent. Null before the state `processing`.
-   * If the media file is lost later, it goes back to 0.
+   * If the media file is lost later, the share goes back to 0.
    */
   progressPercent: number | null
   errorCode: JobErrorCode | null

@@ -13,8 +13,8 @@ import { isTerminal } from './states.ts'
 
 /**
  * A job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to now, with
- * speakers only if the job splits channels. `language` is their language, or empty. Both fields are empty for a job
- * that had already ended when the listener was added.
+ * speakers only if the job splits channels. `language` is the language of the utterances. If the job had already ended
+ * when the listener was added, `utterances` and `language` are empty.
  */
 export type LiveJob = {
   readonly job: Job
@@ -44,7 +44,7 @@ export class LiveJobs {
    * leaves.
    */
   readonly #entries = new Map<string, Entry>()
-  /** Reads the next jobs of a `refresh`. */
+  /** Continues a call of `refresh` with the next jobs, in a later turn of the event loop. */
   readonly #nextPage = new LaterTurn()
   #isClosed = false
 
@@ -216,7 +216,9 @@ function cancelled(job: Job, now: number): Job {
   return { ...job, state: 'failed', status: 'failed', errorCode, errorMessage, completedAt: now }
 }
 
-/** Calls a function, such as a listener. Its error is only logged, because it must not fail the job. */
+/**
+ * Calls a function, such as a listener. An error of the function is only logged, so that it does not make the job fail.
+ */
 function attempt(call: () => void): void {
   try {
     call()

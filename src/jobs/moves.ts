@@ -54,7 +54,7 @@ export function restartTimeouts(db: Db): void {
   })
 }
 
-/** Restarts the timeouts of these jobs, if they are unfinished. */
+/** Restarts the timeouts of the jobs in `ids` that are unfinished. */
 export function restartTimeoutsOf(db: Db, ids: string[]): void {
   if (ids.length === 0) return
   db.run(

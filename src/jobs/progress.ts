@@ -37,7 +37,9 @@ export function transcribeProgress(seconds: number, total: number): Progress & {
   return { sentence, percent }
 }
 
-/** Stores the progress of an unfinished job. Does nothing if the database cannot be used (see `refusalOf`). */
+/**
+ * Stores the progress of an unfinished job. Does nothing if the database is locked, or if the disk refuses the write.
+ */
 export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
   const statement = `update jobs set progress = $sentence, progress_percent = coalesce($percent, progress_percent)
     where id = $id and completed_at is null`

@@ -39,7 +39,10 @@ export function queueJob(
   })
 }
 
-/** Returns true if the engine has free capacity for a job with these needs. */
+/**
+ * Returns true if the engine has free capacity for a job. `needs` has the language of the job, and says whether the job
+ * needs speakers or a translation.
+ */
 type HasRoomFor = (needs: Needs) => boolean
 
 /**
@@ -73,8 +76,8 @@ export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Jo
 }
 
 /**
- * Finds the pending job that is started next. Returns null if no pending job can start. The engine is asked only once
- * for all jobs with the same needs.
+ * Finds the pending job that is started next. Returns null if no pending job can start. `hasRoomFor` is called once for
+ * each kind of jobs (jobs with equal needs), and not for each job.
  */
 function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
   const kinds = db.list<Kind>(kindsOfPending)
@@ -93,7 +96,10 @@ function needsOf({ language, diarize, translate }: Kind): Needs {
   return { language, diarize: diarize === 1, translate: translate === 1 }
 }
 
-/** Selects the different needs of the pending jobs, by look-ups in the index. */
+/**
+ * Selects each kind of pending jobs once. The jobs of a kind have the same values of `language`, `diarize` and
+ * `translate`. Reads one entry of the index for each kind, and not all jobs.
+ */
 const kindsOfPending = `
   with recursive kinds (needs) as (
     select min(needs) from jobs where state = 'pending'
@@ -113,8 +119,8 @@ const nextOfAll = `
   where first_pending is not null order by served_turn, first_pending limit 1`
 
 /**
- * Selects the next pending job whose needs are in `$kinds`. Chooses the account whose last turn was the longest time
- * ago among the accounts with such a job, and then its oldest such job.
+ * Selects the next pending job among the jobs whose needs are in `$kinds`. Chooses the account that has such a job and
+ * whose last turn was the longest time ago. Then chooses the oldest of these jobs of the account.
  */
 const nextOfKinds = `
   select jobs.id from accounts cross join jobs on jobs.seq = (

@@ -133,8 +133,8 @@ export class Runner {
   }
 
   /**
-   * Aborts the running steps of jobs that a command in another process has ended or erased. Also forgets such jobs that
-   * have waited since a restart of the server: their recognition does not start any more.
+   * Aborts the running steps of jobs that a command in another process has ended or erased. Also removes ended and
+   * erased jobs from the list of jobs that wait for their recognition since a restart of the server.
    */
   stopEndedJobs(): void {
     // One statement for all jobs: to read each of 20,000 jobs takes 0.15 s.
@@ -144,9 +144,9 @@ export class Runner {
   }
 
   /**
-   * Stores the results of steps that the database refused earlier, and repeats the steps that failed for this reason.
-   * Then sends the due webhook events, unless the database takes no writes. A second refusal of a result does not prove
-   * this: a full disk may refuse only one long transcript.
+   * Stores the results that the database could not store earlier, and repeats the steps that failed because of the
+   * database. Then sends the due webhook events, but only if the database can be written now. This is tested with a
+   * separate write if a result could not be stored again: a full disk may refuse only one long transcript.
    */
   writeEnds(): void {
     const { db, webhooks } = this.#parts

@@ -14,8 +14,8 @@ export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 /**
  * Returns one page of the account's utterances that contain all phrases of `query`. The page has at most `limit` hits,
- * and ends earlier after the hit with which it becomes larger than `searchPageBytesMax`. A
- * `query` without words, or whose different phrases have more than `searchWordsMax` words, has no hits.
+ * but ends earlier when it is larger than `searchPageBytesMax`. A `query` without words, or whose different phrases
+ * have more than `searchWordsMax` words, has no hits.
  */
 export function searchUtterances(
   db: Db,

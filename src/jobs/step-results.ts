@@ -49,9 +49,9 @@ export class StepResults {
   }
 
   /**
-   * Stores the results of steps that were kept, and repeats the failed steps that were kept. Calls `onOther` with the
-   * ids of the jobs that have not ended here. Returns false if the database has refused a result again. A full disk may
-   * refuse a long transcript only, so the other results are still stored.
+   * Calls the functions that `keep` has stored: each stores a result or repeats a failed step. Continues after a failed
+   * call, because a full disk may refuse only one long transcript. Returns false if a result could not be stored again.
+   * Calls `onOther` with the ids of the jobs that have not ended by these calls.
    */
   writeAll(onOther: (jobId: string) => void): boolean {
     let isWritten = true

@@ -39,8 +39,8 @@ type Sums = Pick<UseOfAccount, 'jobs' | 'audioMs' | 'lastJobAt'>
 const noJobs: Sums = { jobs: 0, audioMs: 0, lastJobAt: null }
 
 /**
- * Sums up the jobs of each account that were created later than `after`, by the id of the account. Reads the newest
- * jobs first, and stops at a page without such a job.
+ * Returns the sums of the jobs that were created later than `after`, by the id of the account. Reads the newest jobs
+ * first, and stops at a page whose jobs are all older.
  */
 async function sumJobs(db: Db, after: number): Promise<Map<string, Sums>> {
   const sums = new Map<string, Sums>()

@@ -51,20 +51,24 @@ export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
   /**
-   * Outcomes of delivery attempts that the database has refused (see `refusalOf`), by the id of the event. The sender
-   * stores them later, and does not repeat these attempts. The outcome is null for an event without a body, an address
-   * or a signing key.
+   * Outcomes of delivery attempts that could not be stored, because the database is locked or the disk refuses the
+   * write. The key is the id of the event. The sender stores the outcomes later, and does not repeat the attempts. The
+   * outcome is null for an event without a body, an address or a signing key.
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
-  /** A delivery to a receiver that has not answered lately needs a slot here and one of `#semaphore`. */
+  /**
+   * A delivery to a receiver that has not answered lately needs a slot of this semaphore and a slot of `#semaphore`.
+   */
   readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
-  /** A delivery to a receiver whose last delivery timed out needs a slot here and one of `#unanswered`. */
+  /**
+   * A delivery to a receiver whose last delivery timed out needs a slot of this semaphore and a slot of `#unanswered`.
+   */
   readonly #silent = openSemaphore(limits.webhooksSilentMax)
   /** Each receiver that has not answered lately gets one delivery at a time. The key is the name of the receiver. */
   readonly #unansweredOfReceiver = openSemaphore(Number.POSITIVE_INFINITY, 1)
   readonly #breaker: Breaker
-  /** Reads the next page of jobs with due events. */
+  /** Plans to read the next page of jobs with due events, in a later turn of the event loop. */
   readonly #nextPage = new LaterTurn()
   readonly #closing = new AbortController()
 
@@ -91,9 +95,14 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job gets a slot of the semaphores. Receivers that have not answered lately never get all
-   * slots, and each of these receivers gets only one slot. Receivers whose last delivery timed out leave slots for new
-   * receivers. As soon as a receiver answers, these limits no longer apply to its waiting jobs.
+   * Calls `work` when the job gets a slot of the semaphores. Receivers that do not answer must not block the deliveries
+   * to other receivers:
+   *
+   * - All receivers that have not answered lately together get at most `webhooksUnansweredMax` slots, and each of them
+   *   gets only one.
+   * - All receivers whose last delivery timed out together get at most `webhooksSilentMax` slots, so that new receivers
+   *   get slots too.
+   * - As soon as a receiver answers, its waiting jobs need only a slot of `#semaphore`.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     // The semaphores do not get the signal of `#closing`, because each waiting job would add a listener to this signal.

@@ -93,7 +93,7 @@ export class FormFiles {
       completeUpload(this.#db, id, received)
       return created
     }).catch(error => {
-      // After a rollback, the database does not count this file, and no sweep would remove it.
+      // If the transaction is rolled back, the database does not know this file, and no periodic task would remove it.
       removeFile(path)
       throw error
     })

@@ -60,7 +60,8 @@ export class UploadStore {
         const keptMs = Math.min(limits.uploadKeptMs, uploadTtlMs)
         if (expiresAt < this.#db.now() + keptMs) renewUpload(this.#db, id, keptMs)
       }).catch(error => {
-        // After a rollback, the database does not count this file, and no sweep would remove it.
+        // If the transaction is rolled back, the database does not know a first file of the upload, and no periodic
+        // task would remove it. The file of an earlier PUT is known.
         if (fileBytes === null) removeFile(path)
         throw error
       })

@@ -86,8 +86,8 @@ export class Transfers {
   }
 
   /**
-   * Yields the chunks of a request body. Throws an ApiError if the disk or the account's quota is full, or if
-   * `Transfer.chunksOf` throws.
+   * Yields the chunks of a request body. Throws an ApiError if the disk or the account's quota is full, if no chunk
+   * arrives within the idle timeout, or if the transfer was stopped.
    */
   async *admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
     if (!body) return
