@@ -112,7 +112,7 @@ export function startSweeps(service: Service): Sweeper {
   }
 }
 
-/** Runs these sweeps (periodic tasks). Returns those that must run again. */
+/** Runs the sweeps (periodic tasks) in `due`. Returns the sweeps that must run again at once. */
 function run(service: Service, due: Sweeps, failing: Failing): Sweeps {
   const unfinished: Sweeps = {}
   for (const [name, sweep] of Object.entries(due)) {

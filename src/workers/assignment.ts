@@ -20,7 +20,9 @@ type Parts = { server: Server; engine: Engine; session: string; folder: string; 
 
 type Yours = Extract<ClaimAnswer, { kind: 'yours' }>
 
-/** The error that aborts an assignment whose job has ended or was claimed by another worker. */
+/**
+ * The error that aborts an assignment (the work on one job) because the job has ended or was claimed by another worker.
+ */
 class Stopped extends Error {}
 
 /**
@@ -77,8 +79,8 @@ export class Assignment {
   }
 
   /**
-   * Ends the assignment, because the job has ended or was claimed by another worker. Removes the message of the job
-   * from the stream.
+   * Ends the work on this job, because the job has ended or was claimed by another worker. Removes the message of the
+   * job from the stream.
    */
   stop(): void {
     this.#stop.abort(new Stopped())
@@ -93,8 +95,8 @@ export class Assignment {
   }
 
   /**
-   * The monotonic time since which this assignment has waited for the server. Null if it does not wait, or if the
-   * engine still works.
+   * The monotonic time since which this worker has waited for the server's answer about the job. Null if it does not
+   * wait, or if the engine still works.
    */
   get waitsSince(): number | null {
     return this.#isTranscribing ? null : this.#unansweredSince

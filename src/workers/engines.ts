@@ -91,7 +91,8 @@ export class Engines implements Engine {
   }
 
   waitingJobs(): string[] {
-    // The own engine starts its jobs in the order of `#ownJobs`. The jobs after the first `capacity` jobs wait.
+    // The server's own engine starts its jobs in the order of `#ownJobs`. The jobs after the first `capacity` jobs
+    // wait.
     return [...this.#fleet.waitingJobs(), ...[...this.#ownJobs].slice(this.#own?.capacity)]
   }
 
@@ -117,7 +118,7 @@ export class Engines implements Engine {
     return this.#ownRoom() > 0 ? own : null
   }
 
-  /** Returns true if the own engine is not ready, or if a worker may do the job later. */
+  /** Returns true if the server's own engine is not ready, or if a worker may do the job later. */
   #mayBeDoneLater(needs: Needs): boolean {
     return this.#own?.state().ready === false || this.#fleet.mayServeLater(needs)
   }

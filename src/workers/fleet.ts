@@ -159,8 +159,9 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, this.#parts.uptime())
     this.#handOvers.add(entry)
-    // A job with a holder was claimed before this server started. Its message is usually still in the JetStream stream,
-    // so it is not sent again now. If the holder stays silent, `sweep` sends it again.
+    // A job with a holder (the worker with the last claim) was claimed before this server started. The message of the
+    // job is usually still in the JetStream stream, so it is not sent again now. If the holder stays silent, `sweep`
+    // sends it again.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }
@@ -251,17 +252,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool (a group of workers with the same abilities). The first of these rules that
-   * applies gives the pool. If it gives several pools, the job goes to the pool with the most free places.
-   *
-   * 1. A pool with a ready worker that can do the job, and whose machine has not failed on the job. If the job is
-   *    already in the queue of such a pool, it stays there.
-   * 2. The pool whose queue already has the job, if this pool still has a ready worker.
-   * 3. A pool that can do the job.
-   * 4. Any pool. Its worker fails the job with an error that names what is missing, so the job does not wait for ever.
-   *
-   * Does nothing if no worker is ready, or if the stream was never opened. Also does nothing if no pool can do the job
-   * now, but a worker may do it later.
+   * Puts a job into the queue of a pool (a group of workers with the same abilities). Does nothing if no worker is
+   * ready, or if the stream was never opened.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
@@ -269,12 +261,19 @@ export class Fleet implements Engine {
     const open = this.#poolsWithQueues()
     const pools = open.length > 0 ? open : this.#roster.pools()
     const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
+    // The job waits if a worker may do it later.
     if (able.length === 0 && this.mayServeLater(entry.input)) return
     const others = this.#othersFor(entry).map(worker => worker.pool)
+    // The pools with a ready worker that can do the job, and whose machine has not failed on the job.
     const fresh = able.filter(({ name }) => others.includes(name))
+    // The pool whose queue already has the job.
     const present = pools.filter(({ name }) => name === entry.place?.pool)
+    // The first list that is not empty is chosen. If no pool can do the job, a worker of any pool fails the job with an
+    // error that names what is missing, so that the job does not wait for ever.
     const choice = [fresh, present, able, pools].find(({ length }) => length > 0) ?? []
     const [freest] = choice.toSorted((a, b) => freeOf(b, taken) - freeOf(a, taken))
+    // The job stays in its present queue if the pool of this queue is in the chosen list. Otherwise the pool with the
+    // most free places gets the job.
     const best = choice.find(pool => present.includes(pool)) ?? freest
     const { stream } = this.#link
     if (!best || !stream) return

@@ -33,8 +33,8 @@ export class HandOver {
   lastWorker: string | null
   attempts: number
   /**
-   * The start of the holder's silence, by the monotonic clock. Usually the time of the holder's last message about the
-   * job.
+   * The time, by the monotonic clock, from which the holder's silence is measured. Usually the time of the holder's
+   * last message about the job.
    */
   heardAt: number
   /** The number of utterances of this job that the server has received since the last claim of the job. */

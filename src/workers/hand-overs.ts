@@ -138,8 +138,8 @@ export class HandOvers {
       entry.heardAt = this.#parts.uptime()
       return this.#grant(entry, holder.fence, bytesMax)
     }
-    // A lower sequence number belongs to an older message of the job. A higher one belongs to a newer message that
-    // JetStream has not yet confirmed.
+    // A lower sequence number belongs to an older message of the job, which must be removed. A higher number is
+    // accepted: it belongs to a newer message that JetStream has not yet confirmed.
     if (entry.place && sequence < entry.place.sequence) return { kind: 'over' }
     // After an outage, JetStream may deliver a message again although the holder (the worker with the last claim) still
     // works on the job. The holder keeps the job while its lease lasts.

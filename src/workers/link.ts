@@ -147,7 +147,8 @@ export class Link {
   async #openStream(nats: NatsConnection): Promise<void> {
     await this.#presence.begin(nats)
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
-    // While the stream was opened, the question of a server that ranks higher may have arrived (see presence.ts).
+    // While the stream was opened, a server that ranks higher may have asked the other servers of the cluster. This
+    // server must then not serve.
     if (this.#presence.rival) throw this.#presence.rival
   }
 

@@ -70,8 +70,8 @@ export async function fetchMedia(
 }
 
 /**
- * Writes a chunk to the file at `position`. Asynchronous writes of 64 KB chunks would need twice the CPU time and halve
- * the speed. The event loop still runs between two chunks.
+ * Writes a chunk to the file at `position`. The write is synchronous: asynchronous writes of 64 KB chunks need twice
+ * the CPU time and halve the speed. Other events are handled between two chunks.
  */
 function writeAll(file: number, chunk: Uint8Array, position: number): number {
   let written = 0

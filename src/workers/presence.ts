@@ -1,9 +1,9 @@
-// Lets only one server use the name of a cluster. Two such servers would answer the same requests of workers, and each
-// would stop the jobs of the other.
+// Lets only one server use the name of a cluster. Two servers with the same name would answer the same requests of
+// workers, and each would stop the jobs of the other.
 //
-// A server asks the other servers before it serves, and repeats the question while it serves. If a server that ranks
-// higher answers, the asking server steps back: it does not serve. A server also steps back when it receives the
-// question of a server that ranks higher. So one of two servers steps back, even if only one question arrives.
+// A server asks the other servers before it serves, and at intervals while it serves. The server with the lower rank
+// does not serve. It learns of the other server by an answer to its own question, or by the question of the other
+// server. So one of two servers does not serve, even if only one question arrives.
 
 import type { Msg, Subscription } from '@nats-io/transport-node'
 import { Type } from '@sinclair/typebox'

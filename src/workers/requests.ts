@@ -24,7 +24,7 @@ const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })
 
 /** The abilities of a worker. Workers with the same abilities form a pool and share its queues. */
 const abilities = {
-  /** The model of a folder has the folder's name, which can have 255 bytes. */
+  /** A model that is given as a folder has the name of the folder, which can have 255 bytes. */
   model: Type.String({ minLength: 1, maxLength: 255 }),
   languages: texts,
   translates: Type.Boolean(),

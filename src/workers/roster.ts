@@ -116,7 +116,7 @@ export class Roster {
     return [...this.#remembered.values()]
   }
 
-  /** Returns the remembered workers whose abilities no working worker has (see `working`). */
+  /** Returns the remembered workers that no ready worker with the same abilities can replace. */
   away(): RememberedWorker[] {
     const pools = new Set(this.working().map(({ pool }) => pool))
     return this.remembered().filter(({ pool }) => !pools.has(pool))

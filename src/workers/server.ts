@@ -65,9 +65,9 @@ export class Server {
   }
 
   /**
-   * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. Delivers a failure
-   * instead if the result is too large for HTTP too. The signal aborts the HTTP request. The timeout of the delivery
-   * over NATS is `timeoutMs` plus the time of a slow transfer, but at most the timeout of every request.
+   * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. If the result is too
+   * large for HTTP too, delivers a failure. `signal` aborts the HTTP request. `timeoutMs` is the timeout over NATS. It
+   * is extended by the time that a slow network needs for the result, but not beyond the field `timeoutMs`.
    */
   async deliver(message: ResultMessage, signal: AbortSignal, timeoutMs: number): Promise<ResultAnswer> {
     const { session, job, fence, token } = message

@@ -87,7 +87,7 @@ export class JobStream {
     const config = this.#queueSettings(pool, priority)
     await consumers.add(stream, config).catch(async error => {
       // If the queue exists with other settings, nats-server before 2.10 changes the settings itself. Later versions
-      // refuse the request.
+      // refuse the request, so a second request asks for the change.
       if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error
       await consumers.add(stream, config, change)
     })

@@ -110,14 +110,14 @@ export class Worker {
   }
 
   /**
-   * Ends the worker after its running jobs, and closes the connection to NATS. Drops a job if the server does not
-   * answer a request about it for twice `#leaseMs`. Other workers then get this job. An HTTP request for the input or
-   * with the result may hang. Such a request counts as unanswered only after the timeout of `fetch`, which is 6
-   * minutes.
+   * Ends the worker after its running jobs, and closes the connection to NATS. Drops a job if the server has not
+   * answered a request about the job for twice `#leaseMs`. Another worker then gets the job.
    */
   async drain(): Promise<void> {
     this.#draining.abort()
     const drainsSince = performance.now()
+    // An HTTP request for the input or with the result counts as unanswered only after the timeout of `fetch`, which is
+    // 6 minutes.
     const timer = setInterval(() => this.#leaveUnanswered(drainsSince), limits.workerBeatMs)
     await this.#loops
     clearInterval(timer)
@@ -275,7 +275,7 @@ export class Worker {
         earlier.deliveredAgain(delivery)
         continue
       }
-      // A job that arrives after a call of `drain` or `close` is given back.
+      // A job that arrives after a call of `drain` or `close` is given back to JetStream.
       if (this.#isDraining) delivery.giveBack(0)
       else await this.#assign(delivery)
     }
