@@ -39,10 +39,12 @@ export const limits = {
 } as const
 
 /**
- * The rate limits, in requests per minute. `ip`, `service`, `accounts.create`, `sessions.create` and the limits of
- * OAuth count per IP address. All IPv6 addresses of a /64 network count as one. The other limits count per API key. All
- * access tokens of a grant count as one key. So do all sign-in sessions of an account. `events.open` is the maximum
- * number of open event streams of a caller.
+ * The rate limits, in requests per minute. `events.open` is the maximum number of open event streams of a caller.
+ *
+ * - `ip`, `service`, `accounts.create`, `sessions.create` and the limits of OAuth count the requests of an IP address.
+ *   All IPv6 addresses of a /64 network count as one address.
+ * - The other limits count the requests of an API key. All access tokens of an OAuth grant count as one key. All
+ *   sign-in sessions of an account count as one key too.
  */
 export const rates = {
   ip: 300,

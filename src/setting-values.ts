@@ -101,8 +101,8 @@ export function durationOrForever(given: string): number | null {
 }
 
 /**
- * Parses an idle timeout from 1 s to 251 s, and rounds it up to whole seconds. The server sets Bun's timeout 4 s longer
- * (see src/api/idle-timeout.ts). Bun allows at most 255 s.
+ * Parses an idle timeout from 1 s to 251 s, and rounds it up to whole seconds. The server sets the timeout of Bun 4 s
+ * longer, and Bun allows at most 255 s.
  */
 export function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0
@@ -160,8 +160,9 @@ export function natsAddress(given: string): string {
   const fits = urls.every(url => url !== null && /^(nats|tls):$/.test(url.protocol) && url.host !== '')
   if (!first || !fits)
     throw new InvalidValue('nats://HOST:PORT or tls://HOST:PORT is needed, several with commas')
-  // The NATS client uses TLS for all addresses or for none, so their schemes must be equal. It signs in everywhere with
-  // the user and password of the first address, so a later address must have none or the same ones.
+  // The NATS client uses TLS for all addresses or for none, so all addresses must have the same scheme. The client
+  // signs in at every address with the user and password of the first address, so a later address must have no user, or
+  // the same user and password.
   const userOf = ({ username, password }: URL) => `${username}:${password}`
   const isMixed = urls.some(
     url => url?.protocol !== first.protocol || (url.username !== '' && userOf(url) !== userOf(first)),

@@ -18,8 +18,8 @@ export function causeOf(error: unknown): string {
 }
 
 /**
- * If `error` says why a file cannot be written, returns an error that names its folder and the setting for another
- * folder. Otherwise returns `error`.
+ * If `error` says why a file cannot be written, returns an error that names the folder of the file and the setting that
+ * chooses another folder. Otherwise returns `error`.
  */
 export function unwritable(
   error: unknown,

@@ -27,9 +27,9 @@ const ownNames =
   /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a folder
- * without a database contains files of another program. Also throws if the database is lost (see `requireNothingLost`),
- * unless `restoring` is true because a copy of the database will be restored.
+ * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a
+ * folder without a database contains files of another program. Also throws if the folder contains files of a lost
+ * database, unless `restoring` is true because a copy of the database will be restored.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {

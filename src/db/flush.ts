@@ -43,7 +43,7 @@ export function openFlusher(
     file ??= openSync(path, 'r')
     await sync(file).catch(error => {
       failure = { error }
-      // A flush that still runs when the file is closed may fail for this reason. This error is not reported.
+      // If the file is closed during a flush, the flush may fail. This error is not reported.
       if (!isClosed) onFailed(error)
       throw error
     })

@@ -30,8 +30,8 @@ export function contentTypeOf(filename: unknown): string {
 }
 
 /**
- * Returns the filename with `_` in place of each character that `contentTypeOf` refuses. Clients of resumable uploads
- * send the name that the file has on a person's disk.
+ * Returns the filename with `_` in place of each character that `contentTypeOf` refuses. Used for resumable uploads:
+ * their clients send the name that the file has on the user's disk, which may contain any character.
  */
 export function plainFilename(filename: string): string {
   return filename.replace(new RegExp(forbidden, 'gu'), '_')

@@ -41,8 +41,8 @@ export type Work = {
 }
 
 /**
- * The message of an interruption after which no text is written. Either there is no text yet, or the terminal already
- * shows it, or the only format is RTTM (speaker turns).
+ * The message of an interruption if no text is written: there is no text yet, the terminal already shows the text, or
+ * the only format is RTTM (speaker turns).
  */
 export const noTextKept = 'interrupted'
 
