@@ -104,18 +104,15 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
 
 /**
  * Divides the characters into pieces: phrases of the dictionary, and single characters. Takes the division with the
- * fewest pieces. Of several such divisions, takes one with the fewest exceptions. An exception is a character whose
- * replacement in a phrase differs from its replacement as a single character.
+ * fewest pieces. If several divisions have the fewest pieces, takes one with the fewest exceptions (see `exceptions`).
  *
- * For example, the single character `发` becomes `發`, but the phrase `头发` becomes `頭髮`. So the division of `头发现` into
- * `头发` and `现` has an exception, and the division into `头` and `发现` has none. Both have two pieces, so the second
- * division is taken.
- *
- * Returns a length for each index: that of the first piece if only the characters from this index on are divided.
+ * Returns a length for each index: the length of the first piece if only the characters from this index on are divided.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
   // The cost of a division is `pieceCost` for each piece, and 1 for each exception. `pieceCost` is more than the cost
   // of all exceptions together, so a division with fewer pieces always costs less.
+  // For example, `头发现` has two divisions into two pieces. The division into `头发` and `现` has an exception, so the
+  // division into `头` and `发现` is taken.
   const pieceCost = characters.length + 1
   const costs = Array.from(characters, () => 0)
   const lengths = Array.from(characters, () => 1)
@@ -136,7 +133,11 @@ function firstPieces(characters: readonly string[], { entries, longest }: Dictio
   return lengths
 }
 
-/** Counts the exceptions in a phrase: characters with a different replacement as single characters. */
+/**
+ * Counts the exceptions in a phrase. An exception is a character whose replacement in the phrase differs from its
+ * replacement as a single character. For example, the single character `发` becomes `發`, but the phrase `头发` becomes
+ * `頭髮`.
+ */
 function exceptions(phrase: string, replacement: string, entries: ReadonlyMap<string, string>): number {
   const replaced = [...replacement]
   return [...phrase].filter((character, at) => (entries.get(character) ?? character) !== replaced[at]).length

@@ -15,10 +15,11 @@ export const hopSamples = (hop * sampleRate) / reducedRate
  */
 const gainMax = 0.25
 /**
- * The limits for the share of a channel's energy that the sound of another channel explains. Adjacent hops (64 ms each)
- * with a share of at least `likely` are crosstalk if one of them has a share of at least `certain`. If two people speak
- * at the same time, the share is below 0.3 in 99 % of the hops. If the crosstalk is 20 dB quieter than the louder
- * channel, the share is above 0.8 in 95 % of the hops.
+ * Adjacent hops (64 ms each) are crosstalk if the sound of another channel explains a large share of their energy: at
+ * least `certain` in one of the hops, and at least `likely` in each of them.
+ *
+ * If two people speak at the same time, the explained share is below 0.3 in 99 % of the hops. If the crosstalk is 20 dB
+ * quieter than the louder channel, the share is above 0.8 in 95 % of the hops.
  */
 const certain = 0.5
 const likely = 0.3
@@ -53,7 +54,10 @@ class Channel {
   readonly reduced = new Float64Array(hopsRead * hop)
   /** The energy of the last five hops (64 ms each). */
   energy = 0
-  /** The energy of the middle three of these hops, which are compared with another channel. */
+  /**
+   * The energy of the middle three of the last five hops (64 ms each). Only these three are compared with another
+   * channel.
+   */
   compared = 0
   readonly shares: number[] = []
   private readonly parts: AsyncIterator<Float32Array>
@@ -100,7 +104,10 @@ class Channel {
   }
 }
 
-/** Finds for the middle hops of each channel the share of the energy that the sound of a louder channel explains. */
+/**
+ * Adds one share to each channel: the share of the channel's energy that the sound of a louder channel explains, in the
+ * middle three of the last five hops (64 ms each).
+ */
 function compare(channels: readonly Channel[]): void {
   const byEnergy = channels.toSorted((one, other) => other.energy - one.energy)
   for (const quiet of channels) {

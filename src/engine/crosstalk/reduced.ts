@@ -13,7 +13,10 @@ const preEmphasis = 0.8
 
 /** Reduces the sample rate of one channel. */
 export class Reducer {
-  /** The last four samples of the previous part, which the filter also needs. */
+  /**
+   * The last four samples of the previous part of the sound. The filter spans eight samples, so the first result of the
+   * next part depends on these four.
+   */
   private readonly before = new Float32Array(factor)
   private last = 0
 

@@ -14,13 +14,16 @@ export const hopsRead = 5
 const [begin, end] = [hop, 4 * hop]
 /** The longest delay between two channels, in samples at the reduced rate: 52 ms. */
 const delayMax = 0.052 * reducedRate
-/** The number of weights of the filter that predicts the quiet sound from the loud sound. They span 4 ms. */
+/** The number of weights of the filter that predicts the quiet sound from the loud sound. It is 4 ms in samples. */
 const taps = 16
-/** The number of weights of the filter for delays shorter than the result of `delayBetween`. */
+/**
+ * The filter has one weight for each of `taps` consecutive delays. This number of weights are for delays shorter than
+ * the delay that `delayBetween` finds.
+ */
 const tapsBefore = 6
 /**
- * The share of the loud sound's energy that is added to the diagonal of the matrix `gram`. With this addition, the
- * equations of the filter always have a solution.
+ * The share of the loud sound's energy that is added to the diagonal of `gram`, the matrix of the filter's equations.
+ * With this addition, the equations always have a solution.
  */
 const ridge = 1e-4
 
@@ -78,8 +81,9 @@ function delayBetween(quiet: Float64Array, loud: Float64Array): number {
 }
 
 /**
- * Writes the correlation of the two sounds at each delay to `crossReal`. Negative delays are at the end. One transform
- * computes both spectra: the quiet sound is the real part of its input, and the loud sound is the imaginary part.
+ * Writes the correlation of the two sounds at each delay to `crossReal`. The negative delays are at the end of this
+ * array. One transform computes both spectra: the quiet sound is the real part of its input, and the loud sound is the
+ * imaginary part.
  */
 function correlate(quiet: Float64Array, loud: Float64Array): void {
   real.fill(0)
@@ -103,8 +107,8 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
 
 /**
  * Returns the energy of the quiet sound that the best filter of `taps` weights predicts from the loud sound (least
- * squares). `first` is the delay of the first weight. `added` is added to the diagonal of the matrix `gram` (see
- * `ridge`).
+ * squares). `first` is the delay of the first weight. `added` is added to the diagonal of the equations' matrix, so
+ * that the equations always have a solution.
  */
 function explainedEnergy(
   quiet: Float64Array,

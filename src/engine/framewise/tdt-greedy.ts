@@ -1,7 +1,6 @@
-// Greedy decoding of a TDT model. For each frame that it reads, the decoder predicts a token and a duration. The
-// duration is the number of frames to the next frame that the decoder reads. So that the decoder always advances, a
-// duration of 0 counts as 1 after a blank token, or after `perFrame` tokens for the same frame. The durations differ
-// between windows, so each window has its own current frame.
+// Greedy decoding of a TDT model (token-and-duration transducer). The decoder reads a frame and predicts a token and a
+// duration: the number of frames to the next frame that the decoder reads. The durations differ between windows, so
+// each window has its own current frame.
 
 import { bestOf, type Permitted, probabilityOf } from './scores.ts'
 import type { State, TdtDecoder } from './tdt-decoder.ts'
@@ -68,6 +67,8 @@ export function decodeTdt(
           probability: probabilityOf(scores, 0, tokens.length, number),
         })
       }
+      // With the duration 0, the decoder reads the same frame again. After a blank token, or after `perFrame` tokens
+      // for one frame, it reads the next frame instead, so that it always advances.
       const isStuck = number === blank || row.emitted >= perFrame
       if (duration === 0 && !isStuck) continue
       row.at += duration > 0 ? duration : 1

@@ -42,7 +42,9 @@ function groupsOf(tokens: readonly TimedToken[], language: string): TimedToken[]
   return groups
 }
 
-/** Joins the tokens of a word. Spaces count neither for the times nor for the probability. */
+/**
+ * Joins the tokens of a word. A token that is only spaces does not count for the times and the probability of the word.
+ */
 function wordOf(tokens: readonly TimedToken[]): AlignedWord {
   const timed = tokens.filter(({ text }) => text.trim() !== '')
   return {

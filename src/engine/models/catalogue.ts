@@ -37,9 +37,11 @@ export type VoiceProfile = {
    */
   threshold: number
   /**
-   * Two voices are merged after the clustering if their distance, as merge-voices.ts computes it, is less than
-   * `mergeBelow`. The limit is higher for voices with little speech. If `mergeBelow` is null, no voices are merged. If
-   * it is a number, the clustering threshold is computed from the recording, and `threshold` is not used.
+   * After the clustering, two voices are merged if their distance is below a limit. The limit is `mergeBelow`, plus an
+   * amount that is larger for voices with little speech. merge-voices.ts computes the distance and the limit.
+   *
+   * If `mergeBelow` is null, no voices are merged. If it is a number, the clustering threshold is computed from the
+   * recording, and `threshold` is not used.
    */
   mergeBelow: number | null
   /**

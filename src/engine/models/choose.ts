@@ -1,5 +1,5 @@
-// Chooses the speech models. If STENO_MODEL asks for a published model that is not installed or not usable, downloads
-// it. Without STENO_MODEL, downloads nothing.
+// Chooses the speech models. If STENO_MODEL names a model of Hugging Face that is not installed or not usable,
+// downloads the model. Without STENO_MODEL, downloads nothing.
 
 import { unpackCarried } from '../../base/carried.ts'
 import { findPublished } from './catalogue.ts'
@@ -12,9 +12,9 @@ import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './ser
 import { findInstalled } from './store.ts'
 
 /**
- * Unpacks the files that the program contains, and chooses the models for the engine. If the configured model is
- * published but not usable, downloads it first. For a CPU, replaces the first speech model by its compact copy (8-bit
- * weights), if it needs one and the copy can be made.
+ * Unpacks the files that the program contains, and chooses the models for the engine. If the configured model is one of
+ * Hugging Face and not usable here, downloads it first. For a CPU, replaces the first speech model by its compact copy
+ * (8-bit weights), if the model needs a copy and the copy can be made.
  */
 export async function prepareModel(
   settings: ModelSettings,

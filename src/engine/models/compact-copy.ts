@@ -1,6 +1,6 @@
 // Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
-// of the float weights, because the copy needs less time and memory. A CPU does not run the 8-bit weights that are
-// published for these models, because words would be missing from the transcripts.
+// of the float weights, because the copy needs less time and memory. A CPU does not run the 8-bit weights that Hugging
+// Face has for these models, because words would be missing from the transcripts.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Downloads the speech model that the operator wants, and the published voice models for diarization.
+// Downloads the speech model that the operator wants, and the voice models of Hugging Face for diarization.
 
 import { errorFields, log } from '../../base/log.ts'
 import { reasonOf } from '../../base/reason.ts'

@@ -9,15 +9,18 @@ export type FramewiseKind = 'ctc' | 'tdt'
 export const tokensFile = { ctc: 'tokens.txt', tdt: 'vocab.txt' } as const
 export const tdtFeaturesFile = 'nemo128.onnx'
 
-/** The names of the ONNX files of each kind of model, without the suffix of the variant. */
+/** The names of the ONNX files of each kind of model. For 8-bit weights, `.int8` is added to the name. */
 const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model'] } as const
 
-/** The suffixes of the variants: `.int8` for 8-bit weights, and the empty suffix for fp32 weights. */
+/**
+ * The two forms of the weights, named by the suffix of the file name: `.int8` for 8-bit weights, and the empty suffix
+ * for fp32 weights.
+ */
 const variants = ['.int8', ''] as const
 
 /**
- * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. The vocabulary file, or the ONNX file that is
- * last in `graphNames`, shows the kind. Returns null if there is no such file.
+ * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. The folder has a kind if it contains the
+ * vocabulary file of this kind, or the last ONNX file of this kind in `graphNames`. Returns null for any other folder.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const
@@ -32,7 +35,7 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 
 /**
  * Returns the paths of the model's ONNX files, in the order of `graphNames`. Prefers the faster weights: 8-bit weights
- * on a CPU, and fp32 weights on a GPU. Returns null if no variant has all ONNX files.
+ * on a CPU, and fp32 weights on a GPU. Returns null if the ONNX files are incomplete in both forms.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants

@@ -6,8 +6,8 @@ import { models } from './catalogue.ts'
 import { publishedPlda, publishedVoices } from './roles.ts'
 
 /**
- * Returns the path of a voice model's ONNX file. A published model has fp32 weights, because fp16 and int8 weights give
- * worse embeddings.
+ * Returns the path of a voice model's ONNX file. The voice models of Hugging Face are used with fp32 weights, because
+ * fp16 and int8 weights give worse embeddings.
  */
 export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')

@@ -41,8 +41,8 @@ export function isCompact(folder: string): boolean {
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
 /**
- * Returns the suffix in the file names of the float weights (see `floatVariants`), or null if the folder has none.
- * Returns `''` for a folder in the compact form.
+ * Returns the suffix in the file names of the float weights: `''` for 32 bits, or `_fp16`. Returns null if the folder
+ * has no float weights, and `''` if it has the compact form (8-bit weights).
  */
 export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null

@@ -19,8 +19,8 @@ export type ModelListing = {
    */
   bytes: number | null
   /**
-   * The form of the weights that a CPU uses. Null for a model that is not a Whisper model, is not on this machine, or
-   * has neither form.
+   * The form of the weights that a CPU uses: `compact` (8-bit weights) or `float`. Null for a model that is not a
+   * Whisper model or is not on this machine, and for a model with neither compact nor float weights.
    */
   form: 'compact' | 'float' | null
 }
@@ -46,8 +46,9 @@ export function listModels(dirOf: (id: string) => string): ModelListing[] {
 }
 
 /**
- * Returns the form of a Whisper model's weights, or null if the model has neither form. `folder` is null for a built-in
- * model, whose weights are compact. `copy` is the folder for the compact copy, which need not exist.
+ * Returns the form of a Whisper model's weights, or null if the model has neither compact nor float weights. `folder`
+ * is null for a built-in model, whose weights are compact. `copy` is the folder for the compact copy, which need not
+ * exist.
  */
 function formOf(folder: string | null, copy: string): ModelListing['form'] {
   if (folder === null || isCompact(folder) || isCompact(copy)) return 'compact'

@@ -8,7 +8,7 @@ import { sizeOf } from './fetch-file.ts'
 
 /**
  * The content of `steno-lock.json`. `revision` is the downloaded commit of `repository` on Hugging Face. In a compact
- * copy, `repository` is empty, and `revision` is a hash (see `revisionOf` in compact-copy.ts).
+ * copy, `repository` is empty, and `revision` is a hash that identifies the files of the original model.
  */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'

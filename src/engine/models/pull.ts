@@ -1,5 +1,5 @@
-// Downloads a model from the hub (Hugging Face's server of model files), and resumes an interrupted download. When all
-// files in the draft folder have the hub's hashes, the draft folder becomes the model's folder.
+// Downloads a model from the hub (Hugging Face's server of model files) into a draft folder, and resumes an interrupted
+// download. When all files in the draft folder have the hub's hashes, the draft folder becomes the model's folder.
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -53,8 +53,9 @@ export async function downloadModel(download: ModelDownload): Promise<ModelLock>
     return await fetchModel(download)
   } finally {
     release()
-    // The owner is changed only after the lock is released, because `inheritOwner` opens and closes the lock file. When
-    // a process closes any descriptor of a file, it loses all its locks on this file.
+    // The owner of the models folder is changed only after the lock is released. `inheritOwner` opens and closes every
+    // file in this folder, also the lock file. When a process closes any descriptor of a file, it loses all its locks
+    // on this file.
     inheritOwner(dirname(download.folder))
   }
 }
@@ -99,7 +100,10 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   return lock
 }
 
-/** Removes the drafts that interrupted downloads of other commits left. No later download uses such a draft. */
+/**
+ * Removes the draft folders (incomplete downloads) of other commits. A download resumes only a draft folder of its own
+ * commit.
+ */
 function removeOtherDrafts(folder: string, draft: string): void {
   const [dir, id] = [dirname(folder), basename(folder)]
   const drafts = readdirSync(dir).filter(
@@ -109,7 +113,8 @@ function removeOtherDrafts(folder: string, draft: string): void {
 }
 
 /**
- * Removes the files of a draft that are not in `files`. An interrupted download for another device leaves such files.
+ * Removes the files of a draft folder that are not in `files`. An interrupted download for another device leaves such
+ * files.
  */
 function removeOthers(draft: string, files: readonly HubFile[]): void {
   const kept = new Set(files.map(({ path }) => join(draft, path)))
@@ -120,8 +125,9 @@ function removeOthers(draft: string, files: readonly HubFile[]): void {
 }
 
 /**
- * Uses the installed file `from` in place of a download to `path`, if `from` matches the hub. `fetchFile` then only
- * checks the hash of this file. Does nothing if a download of this file has begun.
+ * Avoids the download of `path` if the installed file `from` already has the hub's size and hash. Puts this file in the
+ * place of the incomplete download, so that `fetchFile` only checks its hash. Does nothing if a download of `path` has
+ * begun.
  */
 async function reuse(from: string, path: string, file: HubFile): Promise<void> {
   const part = partOf(path)

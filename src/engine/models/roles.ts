@@ -15,27 +15,27 @@ export const fastSpeech = 'parakeet' satisfies ModelId
 export const automaticFast = 'auto-fast'
 
 /**
- * The speech models for languages that Whisper does not support, best first. The first one that is installed and
- * undamaged is loaded beside Whisper.
+ * The speech models for languages that Whisper does not support, best first. The first model of this list that is
+ * installed and undamaged is loaded beside Whisper.
  */
 export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 
 /** The speech model of the self-test in `steno doctor`. */
 export const testSpeech = 'pocket' satisfies ModelId
 
-/** The two published voice models: one for segmentation, one for embeddings. */
+/** The two voice models that steno can download: one for segmentation, one for embeddings. */
 export const publishedVoices = {
   segmentation: 'pyannote-segmentation-3.0',
   embedding: 'wespeaker-resnet34-LM',
 } as const
 
 /**
- * The published PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`.
+ * The PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`, for download.
  * Without this model, diarization finds a wrong number of speakers more often.
  */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 
-/** The built-in voice models, which are used when the published voice models are not installed. */
+/** The built-in voice models, which are used when the voice models for download are not installed. */
 export const builtInVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'voice-encoder',

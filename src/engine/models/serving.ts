@@ -21,7 +21,8 @@ export type ChosenModel = InstalledModel & {
    */
   others: InstalledModel[]
   /**
-   * The model that detects the language. Null if a chosen speech model can detect it, or if no such model is installed.
+   * The model that detects the language. Null if a chosen speech model can detect the language, or if the built-in
+   * model, which would detect it otherwise, is missing.
    */
   detector: InstalledModel | null
   voices: VoiceChoice

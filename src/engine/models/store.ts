@@ -15,8 +15,9 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 /**
- * Returns the folder that contains the folder of the model `id`. Without a data folder, commands download models to the
- * user's cache folder, so the result can be a folder there. Otherwise the result is that of `modelsDir`.
+ * Returns the folder that contains the folder of the model `id`. A command without a data folder downloads models to
+ * the user's cache folder. If the model is only there, and if this user also owns the data folder, the result is the
+ * folder `models` in the cache folder. Otherwise, or if STENO_MODELS_DIR is set, the result is that of `modelsDir`.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]

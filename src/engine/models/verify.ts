@@ -23,8 +23,9 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
 }
 
 /**
- * Returns an error message if a file of the model is missing or damaged, and otherwise null. For a voice model, finds
- * only missing files. Compares no hashes, because a model that was installed by hand has none.
+ * Checks a model that has no `steno-lock.json`, for example because it was installed by hand. There are no hashes to
+ * compare. Returns an error message if a file is missing, or if a file of a speech model is empty or invalid. Returns
+ * null if no fault is found.
  */
 export function faultOfInstalled(dir: string, id: string): string | null {
   if (!isVoiceModel(id)) return faultOf(join(dir, id))

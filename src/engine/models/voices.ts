@@ -35,8 +35,8 @@ export type VoiceFiles = {
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * Chooses the voice models for a speech model: the published ones if both are in `dir`, and otherwise the built-in
- * ones. A speech model for tests always uses the voice models for tests.
+ * Chooses the voice models for a speech model. If both voice models for download are in `dir`, they are chosen, and
+ * otherwise the built-in voice models. A speech model for tests always uses the voice models for tests.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const forTests = findBuiltIn(speechModel)?.forTests ?? false
