@@ -9,8 +9,8 @@ import { updated } from './float-caches.ts'
 export type CacheShape = { name: string; type: ElementType; shape: Shape }
 
 /**
- * Builds a model that overwrites one row of each cache in place. The input `to` is the index of the row. For a cache
- * NAME [1, rows, …], the input `new NAME` [1, …] has the new content of the row.
+ * Builds a model that overwrites one row of each cache in place. The input `to` is the index of the row. A cache NAME
+ * has the dimensions 1 × rows × …. For each cache, the input `new NAME` has the new content of the row.
  */
 export function writeRow(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name, type, shape }) => {
@@ -19,7 +19,10 @@ export function writeRow(caches: readonly CacheShape[]): Uint8Array {
   })
 }
 
-/** Builds a model that copies the row `from` of each cache to the row `to`, in place. The caches are [1, rows, …]. */
+/**
+ * Builds a model that copies the row `from` of each cache to the row `to`, in place. A cache has the dimensions 1 ×
+ * rows × ….
+ */
 export function moveRow(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name }, isFirst) => {
     const from = isFirst ? graph.input('from', 'int64', [1]) : 'from'
@@ -29,8 +32,9 @@ export function moveRow(caches: readonly CacheShape[]): Uint8Array {
 
 /**
  * Builds a model that replaces the row `to` of each cache by the result of `content`. The ONNX operator TensorScatter
- * normally writes tokens into a row, but here it writes a row into a cache. The operator ScatterND is meant for rows,
- * but the CUDA provider copies each row with a single thread. On an H200, this took about 30 ms for Whisper base.
+ * normally writes tokens into a row, but here it writes a whole row into a cache. The operator ScatterND is meant for
+ * rows, but it is too slow: the CUDA provider copies each row with a single thread. ScatterND took about 30 ms for
+ * Whisper base on an H200.
  */
 function inPlace(
   caches: readonly CacheShape[],

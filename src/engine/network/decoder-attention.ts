@@ -10,11 +10,12 @@ import type { Size } from './size.ts'
  */
 export type ByteRange = { query: number; share: number }
 
-/** The range for CPUs that do not saturate the sum of two products of bytes. */
+/** The range for CPUs that add two products of bytes without a limit for the sum. */
 export const fullRange: ByteRange = { query: 127, share: 255 }
 /**
- * The range for CPUs that saturate the sum of two products of bytes at 32,767. In this range, the sum is at most 2 ×
- * 255 × 63 = 32,130 for queries, and 2 × 127 × 127 = 32,258 for shares.
+ * The range for CPUs that add two products of bytes and limit the sum to 32,767 (saturation). With numbers in this
+ * range, the sum stays below the limit: it is at most 2 × 255 × 63 = 32,130 for queries, and 2 × 127 × 127 = 32,258 for
+ * shares.
  */
 export const halfRange: ByteRange = { query: 63, share: 127 }
 

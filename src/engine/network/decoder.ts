@@ -15,9 +15,10 @@ export const forbidden = -1e9
  * - `starts` [rows], the first used position of each row in the cache;
  * - `wanted`, the indices of the tokens whose scores are returned;
  * - `mass`, for each frame from the encoder, log(n) if the frame represents n frames of the window;
- * - the keys and values of the earlier tokens, and those of the encoded windows.
+ * - the keys and values of the earlier tokens, for the self-attention;
+ * - the keys and values of the encoded windows, for the cross-attention.
  *
- * If `range` is null, one of steno's own operations computes the cross-attention (see own-operations.ts).
+ * If `range` is null, one of steno's own operations computes the cross-attention.
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,

@@ -18,12 +18,9 @@ const extraSize = 4
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Returns the channels that are appended to each query and each key. They add log(n), which is in `mass`, to the score
- * of a frame that represents n frames of a long silence. The frame then gets n times the weight.
- *
- * The first channel of a query is 1. The first channel of a key is `mass` times the square root of the head size. The
- * attention later divides all scores by this root, so `mass` itself is added to the score. An attention mask would have
- * the same effect, but is slower in ONNX Runtime.
+ * Returns the channels that are appended to each query and each key. One frame can represent n frames of a long
+ * silence. The channels add log(n) to the score of this frame, so it gets n times the attention weight. An attention
+ * mask would have the same effect, but is slower in ONNX Runtime.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers
@@ -33,7 +30,10 @@ export function extraChannels(layers: Layers, mass: string, shape: string, { hea
   const all = graph.add('Concat', [rows, layers.integers(heads, extraSize)], { axis: 0 })
   const byFrame = graph.add('Unsqueeze', [mass, layers.integers(0, 2, 3)])
   return {
+    // The first added channel of a query is 1, so the score grows by the first added channel of the key.
     query: graph.add('Expand', [channel(1), all]),
+    // The channel of the key is log(n) (`mass`) times √(head size), because the attention later divides all scores by
+    // √(head size).
     key: graph.add('Expand', [graph.add('Mul', [byFrame, channel(headSize ** 0.5)]), all]),
     isNeeded: graph.add('Greater', [graph.add('ReduceMax', [mass], { keepdims: 0 }), layers.float(0)]),
   }

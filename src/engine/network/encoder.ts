@@ -148,14 +148,18 @@ function crossAttention(layers: Layers, states: string, size: Size, threads: num
 }
 
 /**
- * Returns the names of the cross-attention keys of all decoder layers, and then those of the values. Both are floats.
+ * Returns the names of tensors of floats: the cross-attention keys of all decoder layers, and then the cross-attention
+ * values of all decoder layers.
  */
 function crossParts(layers: Layers, states: string, { decoderLayers }: Size): string[] {
   const rows = layers.quantised([states])
   return layers.divided('cross', 2 * decoderLayers).map(linear => biased(layers, linear, rows))
 }
 
-/** Returns the same as `crossParts`, computed by steno's own operations. */
+/**
+ * Returns the names of the cross-attention keys of all decoder layers, and then of the cross-attention values. Steno's
+ * own operations compute them.
+ */
 function ownCrossParts(
   layers: Layers,
   threads: number,
@@ -168,8 +172,8 @@ function ownCrossParts(
 }
 
 /**
- * Quantises the keys or the values of one layer (frames × channels) to 8 bits, with one scale for each channel. In the
- * results, the attention heads are a separate dimension.
+ * Quantises the keys or the values of one layer (frames × channels) to 8 bits, with one scale for each channel. In both
+ * returned tensors, the attention heads are a separate dimension.
  */
 function quantisedByChannel(
   layers: Layers,

@@ -10,11 +10,11 @@ import { addPick, type PickTokens } from './pick.ts'
 /**
  * Builds the decoder model. A run adds `length` tokens to each row (one window of the batch). The inputs are:
  * - `tokens` [rows, length], the added tokens;
- * - `positions` [rows, length], the positions of these tokens in the row;
+ * - `positions` [rows, length], the positions of the added tokens in the row;
  * - `starts` [rows], the position in the key and value caches at which the run writes;
  * - `lengths` [rows], the number of tokens in the key and value caches after the run;
- * - `seen` [rows], the position in the attention cache at which the run writes. The times of words come from this
- *   cache;
+ * - `seen` [rows], the position in the attention cache at which the run writes. The times of words come from the
+ *   attention cache;
  * - `wanted`, the indices of the added tokens whose `scores` are returned;
  * - `allowed` [rows, 4], four numbers that say which tokens may be chosen for the row (see pick.ts);
  * - all caches.

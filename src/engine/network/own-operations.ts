@@ -1,12 +1,13 @@
 // Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
-// weights). Steno's operations use integers of up to 16 bits. They are faster than the attention of the encoder in ONNX
-// Runtime, which uses 32-bit floats. They are more exact than the other products in ONNX Runtime, most of which use 8
-// bits.
+// weights). Steno's operations use integers of up to 16 bits. ONNX Runtime computes the attention of the encoder with
+// 32-bit floats, which is slower. It computes most other products of these graphs with 8-bit numbers, which is less
+// exact.
 
 import type { Layers } from './layers.ts'
 
 /**
- * The settings of steno's own operations in the encoder. With any settings, these operations compute the attention.
+ * The settings of steno's own operations in the encoder. The operations always compute the attention, and the setting
+ * `productThreads` decides whether they also compute the matrix products.
  */
 export type Own = {
   /** The number of threads for a matrix product of the encoder. Null if ONNX Runtime computes these products. */
@@ -69,8 +70,8 @@ export function ownAttention(layers: Layers, parts: string, mass: string): strin
 }
 
 /**
- * Adds the cross-attention of one layer of the decoder to the graph. `mixed` has the results of all heads. `shares` has
- * one attention weight for each head, token and frame.
+ * Adds the cross-attention of one layer of the decoder to the graph. Returns the names of two outputs: `mixed` has the
+ * results of all heads, and `shares` has one attention weight for each head, token and frame.
  */
 export function ownCrossAttention(
   layers: Layers,

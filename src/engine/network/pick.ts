@@ -37,9 +37,9 @@ export function allowedInput(
 
 /**
  * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` says which
- * tokens may be chosen. The output `picked` has the id of the chosen token, and the logarithm of its probability among
- * the allowed tokens. If the timestamp tokens together are more probable than any other token, only they count as
- * allowed.
+ * tokens may be chosen. If all timestamp tokens together are more probable than the most probable other token, only the
+ * timestamp tokens may be chosen. The output `picked` has the id of the chosen token, and the logarithm of its
+ * probability among the tokens that may be chosen.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers
@@ -59,9 +59,9 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
   const textOrStop = graph.add('Max', [textScore, stop])
   const highest = graph.add('Max', [textOrStop, times.score])
 
-  // All probabilities are relative to the most probable token, so no sum overflows. For text tokens, score + penalty -
-  // highest is computed as score - (highest - penalty). The penalty is then subtracted once for each row, and need not
-  // be added to each score.
+  // Each sum adds exp(score - highest), which is at most 1, so no sum overflows. The penalty of the text tokens must be
+  // added to their scores. It is subtracted from `highest` instead: this is one operation for each row, and not one for
+  // each score.
   const textSum = sumOf(layers, allText.scores, graph.add('Sub', [highest, 'text penalty']))
   const timesSum = sumOf(layers, allTimes.scores, highest)
   const textOrStopSum = graph.add('Add', [textSum, graph.add('Exp', [graph.add('Sub', [stop, highest])])])
@@ -84,8 +84,8 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 
 /**
  * The scores of text tokens or of timestamp tokens: [rows, groups × size]. All groups have the same size, so there may
- * be columns of other tokens, which are never chosen. `before` is the number of such columns before the first timestamp
- * token, and 0 for text tokens.
+ * be columns of other tokens, which are never chosen. For timestamp tokens, `before` is the number of columns of other
+ * tokens before the first timestamp token. For text tokens, `before` is 0.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 
