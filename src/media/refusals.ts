@@ -3,7 +3,9 @@
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 
-/** The error code and the message for each reason. The default message is that of the error code. */
+/**
+ * The error code and the message for each reason. A reason without a message has the default message of its error code.
+ */
 const refusals = {
   'not-media': { code: 'INVALID_MEDIA_FORMAT' },
   'no-audio': { code: 'INVALID_MEDIA_FORMAT', message: 'The file has no audio track.' },

@@ -47,8 +47,8 @@ export function largestFirst(clusters: readonly Cluster[]): Cluster[] {
 }
 
 /**
- * `onStep` is called before the first merge and after each merge. `next` is the distance of the two closest clusters,
- * which are merged next if it is below the limit.
+ * `onStep` is called before the first merge and after each merge. `next` is the distance of the two closest clusters.
+ * These clusters are merged next if `next` is below the limit.
  */
 type Steps = { onStep?: (clusters: () => Cluster[], next: number) => void }
 

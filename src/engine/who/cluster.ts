@@ -16,15 +16,15 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if their distance, as merge-voices.ts computes it, is less than `mergeBelow`. The limit
-   * is higher for voices with little speech. If `mergeBelow` is null, or if the caller gave the number of voices, all
-   * voices stay separate.
+   * Two voices become one voice if their distance is below a limit. The limit is `mergeBelow`, plus an amount that is
+   * larger for voices with little speech. merge-voices.ts computes the distance and the limit. If `mergeBelow` is null,
+   * or if the caller gave the number of voices, all voices stay separate.
    */
   mergeBelow: number | null
   /**
-   * A cluster with less speech than this, in seconds, is not a voice. In a recording with little speech, the minimum is
-   * a fifth of all speech, but at least half of `weightMin`. If no cluster has enough speech, the largest cluster is a
-   * voice.
+   * The minimum speech of a voice, in seconds. A cluster with less speech is not a voice. In a recording with little
+   * speech, the minimum is lower: a fifth of all speech, but at least half of `weightMin`. If no cluster has enough
+   * speech, the largest cluster is a voice.
    */
   weightMin: number
   /** The number of voices that the caller expects. Null if the caller gave no number. */
@@ -32,8 +32,8 @@ export type ClusterOptions = {
 }
 
 /**
- * The smallest and the largest factor for `threshold`, if the caller gave the number of voices. The factor is chosen so
- * that this number is found, if possible.
+ * The smallest and the largest factor for `threshold`, if the caller gave the number of voices. A factor in this range
+ * is chosen so that the clustering finds this number of voices, if possible.
  */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
@@ -64,11 +64,11 @@ function findClusters(
   let bestMiss = Number.POSITIVE_INFINITY
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
+  // Called before each merge and at the end. Keeps the clusters whose number of voices is nearest to `expected`. Of
+  // several such results, keeps the one whose threshold is nearest to `threshold`.
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // Called before each merge and at the end. Keeps the clusters whose number of voices is nearest to `expected`.
-    // `next` is the distance of the next merge, and `reached` is the largest distance of the merges so far. A threshold
-    // between `reached` and `next` gives the present clusters. `factor` is 1 if `threshold` is in this range, and
-    // larger if it is not. Of equally near results, the one with the lowest `factor` is kept.
+    // Each threshold between `reached` (the largest distance of the merges so far) and `next` (the distance of the next
+    // merge) gives the present clusters. If `threshold` is between them, `factor` is 1. Otherwise, `factor` is larger.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

@@ -16,7 +16,10 @@ const coverageMin = 0.75
 /** The minimum loudness of a voice: −30 dBFS as a root mean square. A quieter voice is amplified to this loudness. */
 const levelMin = 10 ** (-30 / 20)
 export const pieceSize = pieceFrames * melBands
-/** The number of values in a frame: the power in each mel band, and the mean energy of the middle 160 samples. */
+/**
+ * The number of values in a frame: the power in each mel band, and the mean energy of the 160 samples in the middle of
+ * the frame.
+ */
 export const width = melBands + 1
 
 export function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array {

@@ -15,8 +15,8 @@ import { finiteUnit } from './unit.ts'
 const framesMin = 25
 /**
  * The number of pieces (1.6 s of sound each) in one call of the network. With one piece in each call, a piece would
- * need twice the CPU time. With 16 or 32 pieces, it would need a sixth more, because ONNX Runtime multiplies blocks of
- * 12 rows.
+ * need twice the CPU time. With 16 or 32 pieces in each call, a piece would need a sixth more CPU time, because ONNX
+ * Runtime multiplies blocks of 12 rows.
  */
 const batchPieces = 12
 

@@ -11,7 +11,7 @@ import type { Voices } from './voices.ts'
 /**
  * The minimum speech of a speaker is `seconds` if at most `speechSeconds` seconds of speech are clustered. With more
  * speech, the minimum grows with the square root of the speech, because longer recordings have larger clusters of
- * outliers. With very little speech, cluster.ts lowers the minimum.
+ * outliers. With very little speech, `findVoices` uses a lower minimum.
  */
 const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
 

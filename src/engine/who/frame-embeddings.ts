@@ -1,6 +1,6 @@
-// The frame embeddings of one recording: for each 40 ms, a vector that represents the voice (see `VoiceReading`). The
-// speech model makes them. For a span of less than about a second, the embedding model alone is not exact enough. The
-// mean frame embedding of the span then helps to find who speaks.
+// The frame embeddings of one recording: for each 40 ms, a vector from the speech model that represents the voice. For
+// a span of less than about a second, the embedding model alone is not exact enough. The mean frame embedding of the
+// span then helps to find who speaks.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, startOf } from './views.ts'

@@ -22,9 +22,8 @@ export class Linkage {
   private readonly nearest: Int32Array
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge, only the bound of the
-   * new cluster is computed again. The other bounds stay valid, except for rounding errors. The reason is that a merged
-   * cluster is never nearer to a third cluster than the nearer of its two parts. `closest` computes the lowest bound
-   * again if it is not the real distance.
+   * merged cluster is computed again. The other bounds remain lower bounds, but may be below the real distance.
+   * `closest` computes such a bound again when it is the lowest.
    */
   private readonly bounds: Float32Array
 
@@ -80,6 +79,8 @@ export class Linkage {
       // The matrix of distances is symmetric, so rows are read here instead of columns. Reading along a row is faster.
       const mean = share * this.distance(first, row) + otherShare * this.distance(second, row)
       this.setDistance(first, row, mean)
+      // A mean is never less than the lower of its two distances, except for rounding errors. Only after a rounding
+      // error, the bound of the other cluster (`row`) needs a new value.
       if (this.distance(first, row) >= this.bounds[row]!) continue
       this.bounds[row] = mean
       this.nearest[row] = first

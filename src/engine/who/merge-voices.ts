@@ -5,8 +5,8 @@ import type { Cluster } from './linkage.ts'
 import { dot } from './unit.ts'
 
 /**
- * Two voices are merged if their distance is below a limit. This value, divided by the seconds of speech of the voice
- * with less speech, is added to the limit. The reason is that the distance is less exact with little speech.
+ * With little speech, the distance between two voices is less exact, so the limit for their merge is higher. This
+ * number, divided by the seconds of speech of the voice with less speech, is added to the limit.
  */
 const briefness = 0.4
 
@@ -14,9 +14,11 @@ const briefness = 0.4
 type Voice = { cluster: Cluster; own: number }
 
 /**
- * Merges pairs of voices, as long as the distance of a pair is below `limit`. The limit is higher for voices with
- * little speech (see `briefness`). The weight of a cluster is its speech in seconds. `pieceWeight` is the mean length
- * of speech of one embedding, in seconds. The cluster with the largest weight is first in the result.
+ * Merges the two voices whose distance is furthest below their limit, until no distance is below its limit. The limit
+ * of two voices is `limit`, plus an amount that is larger for voices with little speech.
+ *
+ * The weight of a cluster is its speech in seconds. `pieceWeight` is the mean length of speech of one embedding, in
+ * seconds. The cluster with the largest weight is first in the result.
  */
 export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWeight: number): Cluster[] {
   const voiceOf = (cluster: Cluster): Voice => ({ cluster, own: ownCosine(cluster, pieceWeight) })
@@ -59,8 +61,8 @@ function closestPair(voices: readonly Voice[], limit: number): [Voice, Voice] | 
 
 /**
  * Returns the distance between two voices. For two clusters of one person, it is near 0. The distance is 1 minus a
- * ratio: the mean cosine between the voices, divided by the geometric mean of their values `own`. The distance is 1 if
- * a value `own` is not positive.
+ * ratio: the mean cosine between the two voices, divided by the mean cosine within the voices (the geometric mean of
+ * the two values `own`). The distance is 1 if a value `own` is not positive.
  */
 function distanceWithoutScatter(one: Voice, other: Voice): number {
   if (one.own <= 0 || other.own <= 0) return 1

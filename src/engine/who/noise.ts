@@ -1,6 +1,6 @@
 // Spectral subtraction: removes steady noise from the power in mel bands.
 
-/** The share of the frames (0 to 1) in which the noise is measured. These are the quietest frames. */
+/** The noise is measured in the quietest frames. They are this share (0 to 1) of all frames. */
 const quietShare = 0.08
 /**
  * The measured noise is multiplied by this factor before it is subtracted, because many frames have more noise than the

@@ -1,7 +1,7 @@
 // Probabilistic linear discriminant analysis (PLDA) with the arrays of pyannote's community-1 pipeline. The PLDA model
 // transforms an embedding, so that embeddings of different voices are easier to tell apart.
 
-/** The arrays of a PLDA model. A matrix is stored row by row. */
+/** The arrays of a PLDA model (probabilistic linear discriminant analysis). A matrix is stored row by row. */
 export type PldaArrays = {
   /** The vector that is subtracted from an embedding before the multiplication by `projection`. */
   mean: Float64Array

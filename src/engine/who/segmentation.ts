@@ -1,7 +1,7 @@
 // The segmentation model. It finds up to three voices in a view, which is ten seconds of sound. The number of a voice
 // is valid only in its view.
 //
-// On a CPU, the built-in model is divided into two files. `front` processes the sound once for all views. `body`
+// On a CPU, the built-in model is divided into two files: `front` processes the sound once for all views, and `body`
 // processes the output of `front` for each view. `body` has convolutions with 8-bit weights, which ONNX Runtime
 // supports only on CPUs. On other devices, one file contains the whole model.
 
@@ -20,8 +20,8 @@ import { classVoices, viewFrames, viewSamples } from './views.ts'
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
 /**
- * The output of the model file `front`. `bands` is its number of bands. `step` is the number of samples from one value
- * of a band to the next value. `samples` is the number of samples that one value covers.
+ * The output of the model file `front`: `bands` is the number of bands, `step` is the number of samples from one value
+ * of a band to the next value, and `samples` is the number of samples that one value covers.
  */
 const front = { bands: 40, step: 90, samples: 541 }
 

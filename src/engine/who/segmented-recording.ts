@@ -12,7 +12,10 @@ export type SegmentedRecording = {
   views: readonly View[]
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
-  /** The pieces whose speaker is sure, or unknown (-1). In a piece, one voice speaks alone. */
+  /**
+   * The pieces (spans in which one voice speaks alone). `speaker` is -1 if the speaker is unknown. Pieces with an
+   * uncertain speaker are left out.
+   */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number
@@ -26,8 +29,8 @@ export type SegmentedRecording = {
 
 /**
  * Returns the number of speakers who speak in a frame. Each view (ten seconds of sound) that contains the frame finds a
- * number of voices in it. The result is the rounded mean of these numbers, or is computed from this mean by
- * `speakerCountIn`.
+ * number of voices in the frame. The result is the rounded mean of these numbers. If `speakerCountIn` is not null, it
+ * computes the result from the mean.
  *
  * Also writes to `votes`: for each speaker, the number of views in which the speaker speaks in the frame. The speakers
  * in `dropped` get no votes.

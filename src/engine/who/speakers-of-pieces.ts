@@ -18,8 +18,8 @@ const frameWeight = 0.9
  */
 const partSeconds = 0.5
 /**
- * The speakers of the parts of pieces depend on the mean frame embedding of each speaker. These means depend on the
- * speakers of the parts. Both are therefore computed this number of times.
+ * The speakers of the parts of pieces are found with the mean frame embedding of each speaker, and the means are
+ * computed from the parts of each speaker. So means and speakers are computed in turn, this number of times.
  */
 const rounds = 3
 

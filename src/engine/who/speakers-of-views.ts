@@ -11,8 +11,8 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 
 /**
- * The weight of the vote of a frame whose speaker is uncertain. Other votes have the weight 1. All uncertain votes in a
- * view together have at most the weight 1.
+ * The weight of the vote of a frame whose speaker is uncertain. Other votes have the weight 1. So all uncertain votes
+ * in a view together never count more than one other vote.
  */
 const unsureVote = 1 / viewFrames
 
@@ -44,7 +44,10 @@ export function speakersOfViews(
   })
 }
 
-/** For each voice of a view, the bit set that contains only this voice. `classVoices` has the bit set of each class. */
+/**
+ * For each voice of a view, the bit set that contains only this voice. In a frame with this bit set, the voice speaks
+ * alone.
+ */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 
 function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {

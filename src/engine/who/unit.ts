@@ -6,7 +6,7 @@ export function unit(vector: Float32Array): Float32Array {
   return vector.map(value => value / length)
 }
 
-/** Returns the vector, scaled to the length 1 (see `unit`). Returns null if a value of the vector is not finite. */
+/** Returns the vector, scaled to the length 1. Returns null if a value of the vector is not finite. */
 export function finiteUnit(vector: Float32Array): Float32Array | null {
   return vector.every(Number.isFinite) ? unit(vector) : null
 }

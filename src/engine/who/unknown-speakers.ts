@@ -1,5 +1,5 @@
-// Assigns speakers to the voices of a view that have no speaker yet. A view is ten seconds of the recording. Such a
-// voice gets its speaker from the overlapping views.
+// Assigns speakers to the voices of a view that have no speaker yet. A view is ten seconds of the recording. A voice
+// without a speaker gets its speaker from the overlapping views.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
@@ -15,10 +15,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views with speakers for the voices whose speaker is unknown. In each frame with such a voice, each
- * overlapping view gives one vote to each of its speakers in the frame. Votes for the speaker of another voice in the
- * unknown voice's own view do not count. The speaker with the most votes is assigned. Without votes, the speaker stays
- * unknown.
+ * Returns the views with speakers for the voices whose speaker is unknown. The overlapping views show who speaks in the
+ * frames of such a voice: in each frame, each of their speakers gets one vote. The speaker with the most votes is
+ * assigned. Without votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
@@ -30,8 +29,8 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of the same view are two different persons, so a speaker of another voice of this view gets no
-      // votes.
+      // Two voices of one view are two different persons. So a speaker of another voice of this view cannot be the
+      // speaker of the unknown voice.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most

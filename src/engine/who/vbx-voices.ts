@@ -11,8 +11,8 @@ const shareMin = 1e-7
 
 export type VbxOptions = {
   /**
-   * VBx (see `vbx`) starts with the clusters of an agglomerative clustering, which merges clusters whose distance is
-   * below `start`. A low value gives VBx many clusters.
+   * VBx starts with the clusters of an agglomerative clustering, which merges clusters whose distance is below `start`.
+   * A low value gives VBx many clusters.
    */
   start: number
   /**

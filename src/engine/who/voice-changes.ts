@@ -5,8 +5,8 @@ import { classVoices, type FrameSpan, framesOf, viewFrames } from './views.ts'
 
 /**
  * The results of the overlapping views, with one value for each frame. A view is ten seconds of sound. `views` is the
- * number of views with the frame. `voices` is the sum of the numbers of voices that these views find in the frame.
- * `changes` is the number of views that find a change of voice there.
+ * number of views that contain the frame. `voices` is the sum of the numbers of voices that these views find in the
+ * frame. `changes` is the number of views that find a change of voice in the frame.
  */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
@@ -18,8 +18,8 @@ const runFramesMin = framesOf(0.13)
  */
 const reach = framesOf(0.24)
 /**
- * The approximate share (0 to 1) of views that must find a change of voice near a frame. The recording is then cut at
- * this frame (see `cutsOf`). Only views that contain the frame count. A view is ten seconds of sound.
+ * The approximate share (0 to 1) of the views (ten seconds of sound each) that must find a change of voice near a
+ * frame, so that the recording is cut at the frame. Only views that contain the frame count.
  */
 const changeShare = 0.35
 
@@ -63,7 +63,8 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 /**
  * Returns the frames at which the voice changes. A view that finds a change adds evidence to the frame of the change,
  * and less evidence to the frames nearby. A frame needs evidence of at least `changeShare` times the number of views
- * that contain it. Of several such frames close together, only the one with the most evidence is returned.
+ * that contain it. If several frames close together have enough evidence, only the one with the most evidence is
+ * returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

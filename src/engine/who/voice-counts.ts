@@ -33,8 +33,8 @@ export class VoiceCounts {
 
   /**
    * Adds the voice counts of one window of the speech model. `placed` has the spans of the recording in the window.
-   * `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for
-   * the 10 ms before the window.
+   * `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three
+   * probabilities are for the 10 ms before the window.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {

@@ -25,7 +25,10 @@ export type Voices = {
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
-  /** True if diarization also uses the voice counts and frame embeddings of the speech model (see `VoiceFiles`). */
+  /**
+   * True if diarization also uses the voice counts and the frame embeddings of the speech model. It does so with the
+   * small built-in voice models.
+   */
   usesVoiceReadings: boolean
 }
 

@@ -12,8 +12,8 @@ import { openModel } from './model.ts'
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
 /**
- * The number of feature frames is rounded down to a multiple of this, because a GPU needs extra time for each new
- * length.
+ * The number of feature frames is rounded down to a multiple of 25, because a GPU needs extra time for each number of
+ * frames that it has not processed before.
  */
 const framesStep = 25
 
