@@ -97,8 +97,8 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
     const quietImaginary = imaginary[bin]! - imaginary[mirrored]!
     const loudReal = imaginary[bin]! + imaginary[mirrored]!
     const loudImaginary = real[mirrored]! - real[bin]!
-    // The values are the conjugate of the correlation's spectrum. The transform of the conjugate is a constant multiple
-    // of the correlation.
+    // The values are the conjugate of the correlation's spectrum. All values of the correlation are real, so the next
+    // transform of the conjugate gives the correlation, multiplied by a constant.
     crossReal[bin] = quietReal * loudReal + quietImaginary * loudImaginary
     crossImaginary[bin] = quietReal * loudImaginary - quietImaginary * loudReal
   }

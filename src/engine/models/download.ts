@@ -16,7 +16,7 @@ export type OpenMirror = () => Promise<Hub>
 
 type Source = { onProgress: (message: string) => void; openMirror: OpenMirror | null }
 
-/** Downloads a speech model, and the voice models for diarization that are not installed. */
+/** Downloads a speech model, and the voice models of Hugging Face for diarization that are not installed. */
 export async function download(model: string, settings: ModelSettings, source: Source): Promise<void> {
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)

@@ -1,4 +1,4 @@
-// Finds the files of voice models, and checks if the published voice models are installed.
+// Finds the files of voice models, and checks if the voice models of Hugging Face are installed.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export function missingVoiceModels(dir: string): string[] {
   return Object.values(publishedVoices).filter(id => !isInstalledVoice(id, dir))
 }
 
-/** Returns true if `dir` contains all files of the published voice model `id`. */
+/** Returns true if `dir` contains all files of the voice model `id`. */
 export function isInstalledVoice(id: string, dir: string): boolean {
   const folder = join(dir, id)
   const paths = id === publishedPlda ? pldaFiles.map(file => join(folder, file)) : [modelFile(folder)]

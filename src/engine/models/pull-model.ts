@@ -20,7 +20,7 @@ const configFiles = [
 
 /**
  * Returns the models that `steno models pull` downloads for the model `id`. For a speech model, the list also contains
- * the published voice models that are not installed.
+ * the voice models of Hugging Face that are not installed.
  */
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]

@@ -1,6 +1,7 @@
 // Converts a Whisper model to the compact form: quantises most of its weights to 8 bits. At run time, ONNX Runtime also
 // quantises each row of activations of the encoder. The output of the encoder then differs by 5 % from the output with
-// 32-bit floats. With the published `_quantized` files, which have one scale for all rows, it differs by 21 %.
+// 32-bit floats. With the `_quantized` files of Hugging Face, which have one scale for all rows, the output differs by
+// 21 %.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { byBlock, byOutput, type Layout, type Matrix } from './quantise.ts'
