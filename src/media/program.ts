@@ -5,8 +5,8 @@
 import { findCarried } from '../base/carried.ts'
 
 /**
- * Returns the path of the media program. `chosen` is the setting STENO_MEDIA. If it is null, the built-in media program
- * is used. Throws if there is none for this machine.
+ * Returns the path of the media program. `chosen` is the setting STENO_MEDIA. If `chosen` is null, the built-in media
+ * program is used. Throws if steno contains no media program for this machine.
  */
 export function findProgram(chosen: string | null): string {
   const carried = chosen ?? findCarried(`native/${process.platform}-${process.arch}/steno-media`)

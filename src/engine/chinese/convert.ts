@@ -42,8 +42,8 @@ export function convertTo(script: Script, text: readonly SpokenCharacter[]): str
 type Part = { script: Script | null; text: readonly SpokenCharacter[] }
 
 /**
- * Divides a text into parts of one script each: simplified or traditional. Characters that both scripts use may lie
- * between two parts. The boundary of the parts is then at the longest pause before, between or after these characters,
+ * Divides a text into parts of one script each: simplified or traditional. Between two parts, there may be characters
+ * that both scripts use. The boundary is then set at the longest pause before, between or after these characters,
  * because the script seldom changes within a sentence.
  */
 function partsOf(text: readonly SpokenCharacter[]): Part[] {
@@ -135,8 +135,8 @@ function firstPieces(characters: readonly string[], { entries, longest }: Dictio
 
 /**
  * Counts the exceptions in a phrase. An exception is a character whose replacement in the phrase differs from its
- * replacement as a single character. For example, the single character `发` becomes `發`, but the phrase `头发` becomes
- * `頭髮`.
+ * replacement as a single character. For example, the phrase `头发` becomes `頭髮`, but the single character `发` becomes
+ * `發`. So `发` is an exception in this phrase.
  */
 function exceptions(phrase: string, replacement: string, entries: ReadonlyMap<string, string>): number {
   const replaced = [...replacement]

@@ -63,9 +63,9 @@ export function scriptOf(character: string): Script | null {
 
 /**
  * Returns the characters that are used in only one script. `characters` and `phrases` are dictionaries that convert
- * from this script, with entries such as `后 後`. The result has the characters that `characters` replaces, without those
- * that occur in a replacement. The dictionaries are searched with regular expressions, because a list of all entries
- * would need 12 MB of memory.
+ * from this script, with entries such as `后 後`. The result has the characters that the dictionary `characters`
+ * replaces, without those that occur in a replacement of either dictionary. Regular expressions search the
+ * dictionaries, because a list of all entries would need 12 MB of memory.
  */
 function charactersOnlyIn(characters: string, phrases: string): Set<string> {
   const replacements = `${characters}|${phrases}`.replaceAll(/[^|]+ /g, '')

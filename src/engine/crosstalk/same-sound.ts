@@ -17,8 +17,8 @@ const delayMax = 0.052 * reducedRate
 /** The number of weights of the filter that predicts the quiet sound from the loud sound. It is 4 ms in samples. */
 const taps = 16
 /**
- * The filter has one weight for each of `taps` consecutive delays. This number of weights are for delays shorter than
- * the delay that `delayBetween` finds.
+ * How many of the filter's weights are for delays shorter than the delay that `delayBetween` finds. The filter has one
+ * weight for each of `taps` consecutive delays.
  */
 const tapsBefore = 6
 /**

@@ -12,9 +12,9 @@ import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './ser
 import { findInstalled } from './store.ts'
 
 /**
- * Unpacks the files that the program contains, and chooses the models for the engine. If the configured model is one of
- * Hugging Face and not usable here, downloads it first. For a CPU, replaces the first speech model by its compact copy
- * (8-bit weights), if the model needs a copy and the copy can be made.
+ * Unpacks the files that the program contains, and chooses the models for the engine. If the configured model is a
+ * model of Hugging Face that is not usable here, downloads it first. For a CPU, replaces the first speech model by its
+ * compact copy (8-bit weights), if the model needs a copy and the copy can be made.
  */
 export async function prepareModel(
   settings: ModelSettings,
@@ -30,8 +30,8 @@ export async function prepareModel(
 }
 
 /**
- * Returns true if the model is installed. On a CPU, a Whisper model must also have float weights or the compact form.
- * An old download may lack both.
+ * Returns true if the model is installed. On a CPU, a Whisper model must also have float weights or the compact form
+ * (8-bit weights). An old download may have neither of them.
  */
 function isUsable(model: string, settings: ModelSettings): boolean {
   const installed = findInstalled(model, settings)

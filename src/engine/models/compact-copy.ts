@@ -58,8 +58,9 @@ export async function withCompactCopy<Model extends InstalledModel>(
 const formVersion = 1
 
 /**
- * Returns a hash that identifies the files of the model and the version of the compact form. The files are identified
- * by their sizes and published hashes. For a model without published hashes, modification times are used instead.
+ * Returns a hash that identifies the files of the model and the version of the compact form (8-bit weights). The files
+ * are identified by their sizes and by the hashes in `steno-lock.json`. Without this file, modification times are used
+ * in place of the hashes.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)

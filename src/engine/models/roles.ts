@@ -30,8 +30,8 @@ export const publishedVoices = {
 } as const
 
 /**
- * The PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`, for download.
- * Without this model, diarization finds a wrong number of speakers more often.
+ * The PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`. Steno can
+ * download it. Without this model, diarization finds a wrong number of speakers more often.
  */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 

@@ -64,8 +64,8 @@ function findClusters(
   let bestMiss = Number.POSITIVE_INFINITY
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
-  // Called before each merge and at the end. Keeps the clusters whose number of voices is nearest to `expected`. Of
-  // several such results, keeps the one whose threshold is nearest to `threshold`.
+  // Called before each merge and at the end. Keeps the clusters whose number of voices is nearest to `expected`. If
+  // several results are equally near, keeps the one whose threshold is nearest to `threshold`.
   const onStep = (clusters: () => Cluster[], next: number) => {
     // Each threshold between `reached` (the largest distance of the merges so far) and `next` (the distance of the next
     // merge) gives the present clusters. If `threshold` is between them, `factor` is 1. Otherwise, `factor` is larger.

@@ -15,8 +15,8 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views with speakers for the voices whose speaker is unknown. The overlapping views show who speaks in the
- * frames of such a voice: in each frame, each of their speakers gets one vote. The speaker with the most votes is
+ * Returns the views with speakers for the voices whose speaker is unknown. For each frame of such a voice, each
+ * overlapping view gives one vote to each speaker that it finds in the frame. The speaker with the most votes is
  * assigned. Without votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
