@@ -15,7 +15,12 @@ export type Drain = {
    * flush of the database file.
    */
   run(): Promise<void>
-  /** Returns true while the database file may have unflushed content: during a drain, and after a failed flush. */
+  /**
+   * Must be called after a failed flush of the log. Keeps the content of the log until the process ends: a part of it may
+   * be lost, and must not reach the database file. At the next start, SQLite checks the log.
+   */
+  keepLog(): void
+  /** Returns true while the log must keep its content: during a drain, and after a failed flush of one of the files. */
   isRunning(): boolean
 }
 
@@ -30,6 +35,7 @@ export function openDrain(
 ): Drain {
   const readers = new Set<Database>()
   let flushFailed = false
+  let isLogKept = false
 
   /**
    * Flushes the database file. After a failed flush, the connections in `readers` must stay open, so that SQLite keeps
@@ -67,7 +73,14 @@ export function openDrain(
       readers.delete(reader)
       reader.close()
     },
-    isRunning: () => readers.size > 0,
+    keepLog() {
+      isLogKept = true
+      sql.run('pragma wal_autocheckpoint = 0')
+      // When the last connection is closed, SQLite moves the log into the database file. So this one stays open.
+      const reader = openReader(path)
+      if (reader) readers.add(reader)
+    },
+    isRunning: () => isLogKept || readers.size > 0,
   }
 }
 

@@ -120,13 +120,9 @@ function open(
 ): Db {
   const path = databasePath(dataDir)
   const sql = connect(path, synchronous)
-  let isLogSound = true
   const flusher = openFlusher(`${path}-wal`, undefined, error => {
     log.error('write-ahead log not flushed, restart the server', errorFields(error))
-    // A part of the log may be lost. The log must therefore not be moved into the database file before the next start,
-    // when SQLite checks the log.
-    isLogSound = false
-    sql.run('pragma wal_autocheckpoint = 0')
+    drain.keepLog()
   })
   const fileFlusher = openFlusher(path)
   const drain = openDrain(sql, path, { wal: flusher, file: fileFlusher })
@@ -167,7 +163,7 @@ function open(
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint(waitMs = 0) {
       // A running drain already moves the write-ahead log. After a failed flush, the log must keep its content.
-      if (!drain.isRunning() && isLogSound) emptyLog(sql, waitMs)
+      if (!drain.isRunning()) emptyLog(sql, waitMs)
     },
     drainLog: drain.run,
     durable: flusher.flush,

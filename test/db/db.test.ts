@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { copyDatabase } from '../../src/db/copy.ts'
 import { lockDataDir } from '../../src/db/data-dir.ts'
@@ -354,6 +354,26 @@ test('a checkpoint does not wait for a backup, and the next one empties the log'
   expect(log()).toBe(0)
   backup.close()
   own.close()
+})
+
+test('after a failed flush of the log, a regular end does not move the log into the database file', async () => {
+  const db = open()
+  db.tx(() => db.run('create table words (word text)'))
+  const path = join(folder, 'steno.db')
+  const bytes = () => [path, `${path}-wal`].map(file => statSync(file).size)
+  const before = bytes()
+  // The first flush opens the log, and `/dev/null` cannot be flushed. The database has the real log open.
+  renameSync(`${path}-wal`, `${path}-log`)
+  symlinkSync('/dev/null', `${path}-wal`)
+  const flushed = db.durable()
+  await Promise.resolve()
+  renameSync(`${path}-log`, `${path}-wal`)
+  await expect(flushed).rejects.toThrow('EINVAL')
+  db.checkpoint()
+  db.close()
+  opened.pop()
+  expect(bytes()).toEqual(before)
+  expect(open().list('select * from words')).toEqual([])
 })
 
 test('a command opens a new database beside the waiting server of a pair', () => {
