@@ -3,12 +3,12 @@
 
 /**
  * An assignment. The value has quoted parts first, and then text without quotes up to the end of the line. Either of
- * the two may be missing.
+ * the two may be missing. A quoted part without an end goes to the end of the file.
  */
 const assignment =
-  /^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*((?:'[^']*'[ \t]*|"(?:\\[\s\S]|[^"\\])*"[ \t]*)*)((?:\\[\s\S]|[^\\\n])*)/gm
+  /^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*((?:'[^']*(?:'[ \t]*|(?![\s\S]))|"(?:\\[\s\S]|[^"\\])*(?:"[ \t]*|\\?(?![\s\S])))*)((?:\\[\s\S]|[^\\\n])*)/gm
 
-const quoted = /'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"/g
+const quoted = /'([^']*)'?|"((?:\\[\s\S]|[^"\\])*)"?/g
 
 /** Returns the variables of a settings file. Of two assignments to a variable, the second one counts. */
 export function parseUnitSettings(text: string): Record<string, string> {
@@ -31,7 +31,7 @@ function unquoted(parts: string): string {
     .join('')
 }
 
-/** Removes the backslashes of a value without quotes, and the spaces at its end. */
+/** Removes the backslashes of a value without quotes, and the spaces at its end that have no backslash. */
 function plain(rest: string): string {
-  return rest.replace(/[ \t]+$/, '').replace(/\\([\s\S])/g, (_, escaped) => (escaped === '\n' ? '' : escaped))
+  return rest.replace(/\\([\s\S])|[ \t]+$/g, (_, escaped = '') => (escaped === '\n' ? '' : escaped))
 }

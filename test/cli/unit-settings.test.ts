@@ -22,12 +22,15 @@ MIDDLE=a'b'c
 PARTS='a' "b" c
 EMPTY=
 BACKSLASH=back\\slash
+SPACE_AT_END=kept\\  
 1BAD=bad name
 not an assignment
 VARIABLE=$HOME/x
 PLAIN=again
 RETURN=carriage\r
-END=end`
+END=end
+OPEN="goes on
+LAST=to the end`
 
 test('the settings file of the service is read as systemd 252 reads it', async () => {
   const path = join(temporaryFolder(), 'steno.env')
@@ -47,8 +50,10 @@ test('the settings file of the service is read as systemd 252 reads it', async (
     PARTS: 'abc',
     EMPTY: '',
     BACKSLASH: 'backslash',
+    SPACE_AT_END: 'kept ',
     VARIABLE: '$HOME/x',
     RETURN: 'carriage',
     END: 'end',
+    OPEN: 'goes on\nLAST=to the end',
   })
 })
