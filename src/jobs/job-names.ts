@@ -12,7 +12,9 @@ export function findNames(
   ids: readonly string[],
 ): Map<string, { name: string; durationMs: number | null }> {
   const rows = db.list<{ id: string; name: string; durationMs: number | null }>(
-    `select jobs.id, coalesce(json_extract(metadata, '$.name'), uploads.filename, source_url) as name, duration_ms as durationMs
+    // Without `json_valid`, one damaged row would fail the whole statement.
+    `select jobs.id, coalesce(iif(json_valid(metadata), metadata ->> '$.name', null), uploads.filename, source_url) as name,
+       duration_ms as durationMs
      from jobs left join uploads on uploads.id = upload_id
      where deleted_at is null and jobs.id in (select value from json_each($ids))`,
     { ids: JSON.stringify(ids) },

@@ -3,6 +3,7 @@ import { release } from '../../src/accounts/ledger.ts'
 import { log } from '../../src/base/log.ts'
 import { failJob } from '../../src/jobs/end.ts'
 import { findJob } from '../../src/jobs/job.ts'
+import { findNames } from '../../src/jobs/job-names.ts'
 import { WorkUnderWay } from '../../src/jobs/work.ts'
 import { readRemembered, saveList } from '../../src/workers/listing.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -54,6 +55,7 @@ steered(
     after.engine.finish(task)
     while (findJob(after.db, damaged)?.state !== 'completed') await Bun.sleep(2)
     expect(readRemembered(after.db)).toEqual([])
+    expect(findNames(after.db, [damaged]).get(damaged)?.name).toBe('talk.mp3')
     expect(errors.mock.calls).toEqual(
       [
         { table: 'jobs', id: damaged, column: 'vocabulary' },
