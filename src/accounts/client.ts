@@ -31,9 +31,9 @@ export function findClient(db: Db, id: string): Client | null {
 }
 
 /**
- * Removes at most `purgedRowsMax` clients that have no grant (the access that an account has given) and were not used
- * for `clientKeptMs`. A client that never had a grant is removed after `clientUnusedMs`. Returns true if more of them
- * may be left.
+ * Removes at most `purgedRowsMax` unused clients, and returns true if more unused clients may be left. A client is
+ * unused if it has no grant (the access that an account has given) and its last use was at least `clientKeptMs` ago.
+ * For a client that never had a grant, the time is `clientUnusedMs`.
  */
 export function purgeClients(db: Db): boolean {
   const now = db.now()

@@ -10,8 +10,8 @@ export function requireBalance(db: Db, accountId: string, pricePerHourCents: num
 }
 
 /**
- * Throws ZERO_BALANCE if the balance is zero, and INSUFFICIENT_BALANCE if other jobs have reserved the whole balance.
- * Does not throw if the service is free of charge.
+ * Throws ZERO_BALANCE if the balance of the account is zero, and INSUFFICIENT_BALANCE if its unfinished jobs have
+ * reserved the whole balance. Does not throw if the service is free of charge.
  */
 export function requireAvailable(db: Db, accountId: string, pricePerHourCents: number): void {
   requireBalance(db, accountId, pricePerHourCents)

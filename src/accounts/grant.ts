@@ -101,8 +101,8 @@ export function purgeGrants(db: Db): boolean {
     const hasMoreTokens = purgeRows(db, {
       table: 'grant_tokens',
       key: 'hash',
-      // An access token is kept for some time after its expiry, because a request that began before may still be
-      // running (see `useAccessToken`).
+      // An access token is kept for some time after its expiry. A request that began before the expiry may still be
+      // running, and its token is then checked again.
       where: `expires_at <= $now and (kind = 'refresh' or expires_at <= $now - $accessTokenKeptMs)`,
       params: { now, accessTokenKeptMs: limits.accessTokenKeptMs },
     })

@@ -6,7 +6,10 @@ import { limits } from '../limits.ts'
 
 export type KeyUses = {
   note(keyId: string): void
-  /** Writes the times to the database, except those within `keyUseEveryMs` of the stored time. */
+  /**
+   * Writes the times of the last uses to the database. Skips a time that is within `keyUseEveryMs` of the time that is
+   * already stored for the same key.
+   */
   write(): void
 }
 

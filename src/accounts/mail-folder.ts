@@ -12,8 +12,8 @@ export function openMailFolder(dataDir: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // Ids increase with time, so a list of the files by name is in the order of time. A draft is renamed when it is
-      // complete, so another program that watches the folder reads no incomplete mail.
+      // Ids increase with time, so a list of the files by name is in the order of time. The file gets its final name
+      // when it is complete, so another program that watches the folder reads no incomplete mail.
       using draft = new Draft(join(folder, `${newId()}.eml`))
       writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
       draft.place()

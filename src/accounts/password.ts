@@ -15,13 +15,19 @@ const cost = {
  */
 const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
-/** The sender of a request that needs a hash. `signal` is aborted when the sender disconnects. */
+/** The sender of a request for which a password hash is computed. `signal` is aborted when the sender disconnects. */
 export type Asker = { network: string; signal: AbortSignal }
 
-/** Only one hash at a time is computed, because a hash needs `passwordHashBytes` of memory. Networks take turns. */
+/**
+ * Allows one password hash at a time, because the computation needs `passwordHashBytes` of memory. If several client
+ * networks wait, they get this permission in turn.
+ */
 const semaphore = openSemaphore(1)
 
-/** Calls `work` in the turn of the sender, unless the sender has disconnected before. A command has no `asker`. */
+/**
+ * Calls `work` when it is the turn of the sender's network. Rejects if the sender disconnects before that. `asker` is
+ * null if a command of the program, and not a request, needs the hash.
+ */
 function inTurn<T>(asker: Asker | null, work: () => Promise<T>): Promise<T> {
   return semaphore.run(asker?.network ?? '', work, asker?.signal)
 }
@@ -32,14 +38,14 @@ export function isNewPassword(password: string): boolean {
   return characters >= limits.passwordLengthMin && characters <= limits.passwordLengthMax
 }
 
-/** Rejects if the sender disconnects before its turn. */
+/** Returns the hash of a password. Rejects if the sender disconnects before the computation begins. */
 export function hashPassword(password: string, asker: Asker | null = null): Promise<string> {
   return inTurn(asker, () => Bun.password.hash(password, cost))
 }
 
 /**
  * Returns true if a password matches a stored hash. Without a stored hash, `hash` is null: the function then returns
- * false, after the same time as for a wrong password. Rejects if the sender disconnects before its turn.
+ * false, after the same time as for a wrong password. Rejects if the sender disconnects before the computation begins.
  */
 export function isPassword(password: string, hash: string | null, asker: Asker): Promise<boolean> {
   return inTurn(asker, () => Bun.password.verify(password, hash ?? unmatchedHash))

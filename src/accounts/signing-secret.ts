@@ -43,8 +43,8 @@ function hasSealedTexts(db: Pick<Db, 'find'>): boolean {
 }
 
 /**
- * Returns false if the signing secret of the newest key was encrypted with another secret.key. Otherwise, and if there
- * is no key, returns true.
+ * Returns true if the file secret.key belongs to this database: it decrypts the signing secret of the newest API key,
+ * or the database has no API key.
  */
 export function canOpenSecrets(db: Pick<Db, 'find'>, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')

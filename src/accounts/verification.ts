@@ -1,9 +1,12 @@
 // Verifies the email addresses of accounts by a mailed link. A link works once and expires after `verificationTtlMs`.
-// The password hash of the sign-up is stored with the link, so the person need not type the password again.
+// The password hash of the sign-up is stored with the link, so the person who opens the link need not type the password
+// again.
 //
-// Anyone can sign up with the address of another person. A later sign-up with another password therefore removes the
-// password from the link. The person who opens the link then chooses a password. While a link without a password is
-// valid, later links have no password either.
+// Anyone can sign up with the email address of another person. Two sign-ups with different passwords may therefore come
+// from different people, and the link must not verify the account with the wrong password:
+// - A sign-up with a different password removes the password from all earlier links to this address.
+// - While a link without a password is valid, each new link has no password either.
+// - The person who opens a link without a password chooses a new password.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -18,7 +21,10 @@ const noPassword = ''
 type SignUp = {
   email: string
   passwordHash: string
-  /** The result of `findPendingPassword` if it is a hash of the same password. Otherwise null. */
+  /**
+   * The password hash that `findPendingPassword` found, if it is a hash of the password of this sign-up. Otherwise
+   * null.
+   */
   pendingHash: string | null
 }
 
@@ -75,11 +81,11 @@ function validHashes(db: Db, email: string): string[] {
 }
 
 /**
- * Returns true if the account got a verification mail within the last `verificationMailEveryMs`. Otherwise, anyone
- * could send many mails to the address of another person. A link with a later expiry than a new link does not count:
- * the clock was wrong when that link was mailed.
+ * Returns true if the account got a verification mail within the last `verificationMailEveryMs`. It must then get no
+ * further mail: anyone can sign up with the address of another person, and could otherwise send many mails to it.
  */
 function hadMail(db: Db, accountId: string): boolean {
+  // A link that expires later than a link mailed now was mailed while the clock was wrong, so it does not count.
   const latest = db.now() + limits.verificationTtlMs
   const recent = `select 1 from verifications
     where account_id = $accountId and expires_at > $expiresAfter and expires_at <= $latest`
@@ -89,9 +95,10 @@ function hadMail(db: Db, accountId: string): boolean {
 }
 
 /**
- * Verifies the account of a mailed link. `token` is the secret part of the link. `chosenHash` is the hash of a newly
- * chosen password. Returns `invalid` if the link is unknown, used or expired, or if the account is already verified.
- * Returns `password-missing` if neither the link nor `chosenHash` has a password; the link then stays valid.
+ * Verifies the account of a mailed link. `token` is the secret part of the link. `chosenHash` is the hash of a password
+ * that the person chooses now, or null. Returns `invalid` if the link is unknown, used or expired, or if the account is
+ * already verified. Returns `password-missing` if `chosenHash` is null and the link has no password. The link can then
+ * be used again.
  */
 export function useVerification(
   db: Db,

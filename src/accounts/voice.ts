@@ -1,6 +1,6 @@
-// The voices that an account has enrolled under names. A voice print is biometric data, so the database stores it
-// encrypted, and the API never returns it. A voice print is deleted with its voice or its account. An unused voice is
-// deleted after the retention time of transcripts, if there is one.
+// The voices that an account has enrolled, each with a name. A voice print is biometric data, so the database stores it
+// encrypted, and the API never returns it. A voice print is deleted with its voice or its account. If transcripts have
+// a retention time, a voice that is unused for this time is deleted.
 
 import { newId } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'
