@@ -1,6 +1,7 @@
 // The access log, with one line for each request. The line names the caller if the credential was accepted, so an
-// operator can see who read a transcript. Successful health checks and metrics requests are not logged. Of the requests
-// that no quota limits, only the first of each kind in a minute has a line, except those of workers.
+// operator can see who read a transcript. Successful health checks and metrics requests are not logged. A client can
+// send any number of requests that no quota limits. Of these, only the first in a minute with the same method, route,
+// status and sender is logged. The requests of workers are all logged.
 
 import { isId } from '../base/id.ts'
 import { log } from '../base/log.ts'

@@ -42,9 +42,9 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // Elysia would call the GET handler of the path for a HEAD request. It would also read a wrong path from a URL
-      // without a host, which Bun makes from a malformed Host header. Such a request is therefore refused here, unless
-      // a route accepts its method at its path.
+      // Refuses HEAD requests, for which Elysia would call the GET handler of the path. Also refuses requests with a
+      // malformed Host header: Bun gives them a URL without a host, in which Elysia would read a wrong path. Such a
+      // request is accepted only if a route has its method and its path.
       const isMisread = request.method === 'HEAD' || request.url.startsWith('/')
       if (isMisread && !listMethods(app, pathOf(request.url)).includes(request.method))
         throw unrouted(app, request)

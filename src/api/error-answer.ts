@@ -30,7 +30,10 @@ type Failed = {
  */
 const clientClosedStatus = 499
 
-/** Returns the response for an error, or its body. Sets the status and the headers of the response. */
+/**
+ * Converts the error of a request to a response. Returns a Response, or an object that Elysia sends as the JSON body.
+ * Sets the status and the headers.
+ */
 export async function answerError(
   service: Service,
   app: AnyElysia,
@@ -48,7 +51,8 @@ export async function answerError(
     set.status = clientClosedStatus
     return new Response(null, { status: clientClosedStatus })
   }
-  // Elysia passes the code NOT_FOUND for an unknown path, and also for an ApiError with this code.
+  // Elysia passes the code NOT_FOUND for an unknown path, and also for an ApiError with this code. Only an unknown path
+  // needs the error of `unrouted`.
   const isUnrouted = code === 'NOT_FOUND' && !(thrown instanceof ApiError)
   const answer = toApiError(isUnrouted ? unrouted(app, request) : thrown, code, {
     request_id: requestState.requestId,

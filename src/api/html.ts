@@ -27,8 +27,9 @@ const headers = {
   ].join('; '),
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  // With `no-referrer`, a browser would send `Origin: null` with a form. On http, except on the same machine, it sends
-  // no Sec-Fetch-Site either. The consent page would then refuse its own forms.
+  // The consent page, on which a person allows the access of an OAuth client, refuses a form that came from another
+  // site. With `no-referrer`, a browser would send `Origin: null` with the form of the page. On http (except on the
+  // same machine), it sends no Sec-Fetch-Site either. The page would then refuse its own form.
   'Referrer-Policy': 'same-origin',
 }
 

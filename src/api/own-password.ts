@@ -36,7 +36,8 @@ export const ownPassword = (service: Service) =>
 
 /**
  * Changes the password, ends all sign-in sessions of the account, and returns the token of a new session. Throws an
- * ApiError if the current password is wrong, or if it changes or the session ends meanwhile.
+ * ApiError if the current password is wrong, if another request changes the password first, or if the session ends
+ * during the call.
  */
 async function changePassword(
   { db }: Service,

@@ -8,8 +8,8 @@ type Kind = { method: string; route: string; status: number }
 
 export type Repeats = {
   /**
-   * Counts a request. Returns true for the first one of its kind since the last call of `sweep`: the first one of this
-   * sender with this method, route and status.
+   * Counts a request. Returns true if it is the first request of this sender with this method, route and status since
+   * the last call of `sweep`.
    */
   isFirst(kind: Kind, sender: Fields): boolean
   /** Logs the number of requests for which `isFirst` returned false. Must be called every minute. */
@@ -21,8 +21,8 @@ export function openRepeats(): Repeats {
   return {
     isFirst({ method, route, status }, sender) {
       const kind = { method, route, status }
-      // Above `repeatsMax`, senders are no longer told apart, so a client with very many addresses does not fill the
-      // memory.
+      // Above `repeatsMax`, the requests of all senders are counted together, so a client with very many addresses does
+      // not fill the memory.
       const fields = known.size < limits.repeatsMax ? { ...kind, ...sender } : kind
       const name = Object.values(fields).join(' ')
       const found = known.get(name)

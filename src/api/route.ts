@@ -35,15 +35,23 @@ export type RouteDetail = {
   shownQuery?: TObject
   /** The schema of the request body, if the body is a multipart form. */
   form?: TSchema
-  /** The names of special headers of every response. */
+  /**
+   * The names of the headers that every response of this route has, except general headers such as Link and RateLimit.
+   */
   headers?: string[]
-  /** The names of special headers of the error responses, by error code. */
+  /** The names of the headers that an error response has only at this route, by error code. */
   failHeaders?: Partial<Record<RequestErrorCode, string[]>>
   /** The error format of the route. If missing, errors have the format of the API. */
   dialect?: 'openai'
-  /** The success response in the OpenAPI document. By default, it has the status 200 and no special headers. */
+  /**
+   * The success response in the OpenAPI document, with the names of headers that the error responses lack. By default,
+   * it has the status 200 and no such headers.
+   */
   success?: { status: number; description: string; headers?: string[] }
-  /** Descriptions of further responses, by status. Responses with an error code are in `errors` and `fails`. */
+  /**
+   * Descriptions of the responses that are neither the success response nor an error with an error code, by HTTP
+   * status.
+   */
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */
   hide?: boolean

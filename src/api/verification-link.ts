@@ -7,8 +7,8 @@ import { escapeHtml, htmlPage } from './html.ts'
 import type { Service } from './service.ts'
 
 /**
- * Verifies the account of a link, and sets the password of its sign-up. If the email address had sign-ups with
- * different passwords, returns the page on which the person chooses a password.
+ * Verifies the account of a mailed link, and gives the account the password that was chosen at the sign-up. If the
+ * email address had sign-ups with different passwords, returns the page on which the person chooses a password.
  */
 export function openLink(service: Service, token: string): Response {
   if (!service.config.signUp) return closedPage()

@@ -1,5 +1,6 @@
-// The routes at which a worker downloads models from the server. They imitate the API of Hugging Face, because the
-// worker uses the same code for both servers. The worker gets its token from the server over NATS.
+// The routes at which a worker downloads models from the server. They imitate the API of Hugging Face, because a worker
+// uses the same code for downloads from Hugging Face. The server sends the worker the token for these requests over
+// NATS.
 
 import { join } from 'node:path'
 import { Elysia } from 'elysia'

@@ -2,7 +2,10 @@
 
 import { type Document, resolve, type Schema } from './document.ts'
 
-/** Example values for fields with these names. Values made from the types of these fields would have no meaning. */
+/**
+ * Example values for fields, by the name of the field. A value made only from the type of such a field would have no
+ * meaning.
+ */
 const known: Record<string, unknown> = {
   id: 'ID',
   account_id: 'ACCOUNT_ID',
@@ -33,8 +36,8 @@ const known: Record<string, unknown> = {
 }
 
 /**
- * A schema at a greater depth is shown as null, unless it has a value of its own, such as a default. An example thus
- * fits on a screen.
+ * The maximum depth at which an example shows schemas inside schemas, so that it fits on a screen. A deeper schema is
+ * shown as null, unless it has a value of its own, such as a default.
  */
 const depthMax = 6
 

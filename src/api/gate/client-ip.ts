@@ -4,10 +4,10 @@ import { isIP } from 'node:net'
 import { groupsOf, type Nets, plainAddress } from '../../net/nets.ts'
 
 /**
- * Returns the IP address of the caller: `peer`, unless it is a trusted proxy. Behind a trusted proxy, the caller is the
- * last address in the header X-Forwarded-For that is not a trusted proxy. An invalid address ends the search: the
- * caller is then the valid address after it, or `peer`. If all addresses are trusted proxies, the caller is the first
- * address in the header.
+ * Returns the IP address of the caller: `peer` (the other end of the connection), unless it is a trusted proxy. Behind
+ * a trusted proxy, reads the header X-Forwarded-For from its last address to its first, and stops at an invalid
+ * address. The caller is the first address in this order that is not a trusted proxy. If there is none, the caller is
+ * the last address that was read, or `peer`.
  */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)

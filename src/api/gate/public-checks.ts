@@ -24,7 +24,7 @@ export const publicChecks = (service: Service) => ({
     transform: ({ request, set, requestState }: GateContext) =>
       admit(service, { request, set, requestState }, rate, null),
   }),
-  /** The checks of a route with a JSON body. */
+  /** The checks of a route without a credential and with a JSON body. */
   openBody: (rate: RateName) => ({
     detail: about({ rate, errors: [...commonErrors, ...bodyErrors] }),
     parse: ({ request, set, requestState }: GateContext) => {
@@ -32,7 +32,7 @@ export const publicChecks = (service: Service) => ({
       return takeBody(request, requestState)
     },
   }),
-  /** The checks of a route with an HTML form. */
+  /** The checks of a route without a credential and with an HTML form as its body. */
   openForm: (rate: RateName) => ({
     detail: about({ rate, errors: [...commonErrors, ...bodyErrors], hide: true }),
     parse: async ({ request, set, requestState }: GateContext) => {

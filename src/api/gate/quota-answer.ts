@@ -6,7 +6,10 @@ import type { Quota, RateLimiter } from './rate-limit.ts'
 
 const windowSeconds = limits.rateWindowMs / 1000
 
-/** The response headers about the quota of a route. Answers with 404 or 405 for the path do not have them. */
+/**
+ * The response headers about the quota of a route. A response with the error code NOT_FOUND or METHOD_NOT_ALLOWED lacks
+ * them, because no route has the path and method of the request.
+ */
 export const endpointHeaders = [
   'RateLimit',
   'X-RateLimit-Limit',

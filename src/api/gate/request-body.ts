@@ -6,7 +6,10 @@ import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
 import type { RequestState } from './request-state.ts'
 
-/** An exception for a repeated request. It skips the handler, and error-answer.ts answers with the stored reply. */
+/**
+ * Thrown for a request that repeats an earlier request with the same Idempotency-Key. The handler of the route is then
+ * not called, and error-answer.ts sends `reply`, which is the stored reply to the earlier request.
+ */
 export class Replay {
   constructor(readonly reply: string) {}
 }

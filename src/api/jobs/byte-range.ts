@@ -5,11 +5,11 @@ export type ByteRange = { start: number; end: number }
 
 /**
  * Returns the requested byte range of a file of `size` bytes. Returns `whole` if the header is missing, invalid, or has
- * several ranges. Returns `unsatisfiable` if the range contains no byte of the file. When a caller of this function
- * sends the whole file, Bun reads the header again and may send a part. This function must therefore understand every
- * form that Bun understands: any case, spaces, long numbers.
+ * several ranges. Returns `unsatisfiable` if the range contains no byte of the file.
  */
 export function readRange(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+  // If the caller sends the whole file, Bun reads the header Range again and may send only a part. The expression must
+  // therefore match every form that Bun understands: any case, spaces, long numbers.
   const [, first = '', last = ''] = /^bytes\s*=\s*(?:(\d+)\s*)?-\s*(\d*)$/i.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return 'whole'
   if (first === '')

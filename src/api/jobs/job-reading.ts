@@ -74,8 +74,8 @@ export const jobReading = (service: Service) =>
     )
 
 /**
- * Returns the response that `write` makes of the transcript of a job. Finds the job again after the wait for a turn.
- * Throws an ApiError if the job was deleted or the credential revoked meanwhile.
+ * Waits until it is the account's turn to read a transcript, and returns the response that `write` makes of the
+ * transcript. Throws an ApiError if the job was deleted or the credential was revoked during the wait.
  */
 function answerFrom(
   service: Service,

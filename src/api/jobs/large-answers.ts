@@ -1,5 +1,5 @@
-// Sends large responses. Only a limited number of them are in memory at the same time. Otherwise, clients that read
-// slowly could fill the memory.
+// Sends large responses. Only a limited number of large responses are in memory at the same time. Otherwise, clients
+// that read slowly could fill the memory.
 
 import { openSemaphore } from '../../base/semaphore.ts'
 import { limits } from '../../limits.ts'
@@ -12,7 +12,7 @@ type Sending = { accountId: string; startedAt: number; stop(): void }
 export class LargeAnswers {
   readonly #slots
   readonly #heldMs: number
-  /** The responses that hold a slot, in the order in which they got it. */
+  /** The large responses that are in memory now, in the order in which they began. */
   readonly #sending = new Set<Sending>()
 
   constructor(slots: number = limits.largeAnswersMax, heldMs: number = limits.largeAnswerHeldMs) {
@@ -21,9 +21,9 @@ export class LargeAnswers {
   }
 
   /**
-   * Waits for a slot, and then returns the response that `write` makes. The response holds the slot until the client
-   * has read it, or until `signal` is aborted. If another request waits, and a client has read for longer than
-   * `heldMs`, the connection of this client may be closed.
+   * Waits until one more large response may be in memory. Then returns the response that `write` makes. It is in memory
+   * until the client has read it, or until `signal` is aborted. If another request waits, and a client has read for
+   * longer than `heldMs`, the connection of this client may be closed.
    */
   send(accountId: string, signal: AbortSignal, write: () => Written | Promise<Written>): Promise<Response> {
     const { promise, resolve, reject } = Promise.withResolvers<Response>()
@@ -45,7 +45,10 @@ export class LargeAnswers {
     return promise
   }
 
-  /** Stops the oldest response of the account with the most responses, if it holds its slot for `heldMs`. */
+  /**
+   * Closes one connection, because another large response waits. Chooses the oldest response of the account with the
+   * most large responses in memory. Closes its connection if the response began at least `heldMs` ago.
+   */
   #stopOne(): void {
     const held = new Map<string, number>()
     for (const { accountId } of this.#sending) held.set(accountId, (held.get(accountId) ?? 0) + 1)
@@ -62,8 +65,8 @@ export const sendLarge = largeAnswers.send.bind(largeAnswers)
 type Asked = { request: Request; requestState: RequestState; caller: { accountId: string } }
 
 /**
- * Returns the result of `make` as a JSON response. Only the result shows whether the response is large. A large
- * response is discarded, and made again when it has got a slot.
+ * Returns the result of `make` as a JSON response. Whether the response is large is known only after `make` was called.
+ * A large response is then discarded. It is made again when one more large response may be in memory.
  */
 export async function answerJson(
   { request: { signal }, requestState, caller: { accountId } }: Asked,

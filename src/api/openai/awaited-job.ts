@@ -60,7 +60,7 @@ export function startAwaited({ db, live: jobs, runner }: Service, job: Job, sign
   })
   runner.start(job)
   if (signal.aborted) abandon()
-  // If the server began to stop before this call, `jobs` does not call `look` any more.
+  // If the server began to stop before this call, `jobs` does not call `look` any more, so this line calls it.
   if (jobs.isClosed) look()
   return {
     live,

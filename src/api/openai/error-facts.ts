@@ -1,5 +1,5 @@
 // Tables of the errors in OpenAI's format, by steno's error codes. Each entry contains only the values that differ from
-// the defaults.
+// the defaults in `openAiAnswer`.
 
 import type { JobErrorCode, RequestErrorCode } from '../../errors.ts'
 

@@ -12,8 +12,8 @@ export type Components = {
   schemas: Record<string, JsonSchema>
   reference(schema: JsonSchema): JsonSchema
   /**
-   * Like `reference`, but for the schema of a response. Removes `additionalProperties: false`, because a later version
-   * may add fields to a response.
+   * Returns the JSON Schema of a response: a $ref to `schemas`, or the whole schema if it has no name. The result has
+   * no `additionalProperties: false`, because a later version may add fields to a response.
    */
   openReference(schema: JsonSchema): JsonSchema
 }
@@ -25,7 +25,8 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema, isOpen)
     if (!schemas[name]) {
-      // This empty object is added before the schemas of the fields, so `schemas` lists this schema before them.
+      // `schemas` lists the schemas in the order of their first assignment. This assignment puts the schema before the
+      // schemas of its fields.
       schemas[name] = {}
       const example = examples[name]
       schemas[name] = { ...plain(schema, isOpen), ...(example ? { examples: [example] } : {}) }
@@ -38,7 +39,7 @@ export function openComponents(): Components {
     const rest = withNullApart({ ...checked, ...(documented as object | undefined) })
     const part = (inner: unknown) => reference(inner as JsonSchema, isOpen)
     // Elysia adds `additionalProperties: false` to the schema of a response at the first request of its route. The
-    // document must not contain it (see `openReference`).
+    // document must not contain it, because a later version may add fields to a response.
     if (isOpen && rest.additionalProperties === false) delete rest.additionalProperties
     if (rest.properties) rest.properties = mapValues(rest.properties, part)
     if (rest.items) rest.items = part(rest.items)

@@ -45,8 +45,8 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
 }
 
 /**
- * The special headers of error responses, by HTTP status. A key is an error code if other errors with the same status
- * lack the header.
+ * The headers that only some error responses have, by HTTP status. A key is the code of an error if other errors with
+ * the same status do not have the header.
  */
 export const errorHeaders: Record<number | string, string[]> = {
   401: ['WWW-Authenticate'],

@@ -1,4 +1,5 @@
-// The responses of an operation in the OpenAPI document: success, errors, and others.
+// The responses of an operation in the OpenAPI document: the success response, the error responses, and any further
+// responses that the route describes.
 
 import { requestErrors } from '../../errors.ts'
 import { openAiFactsOf } from '../openai/errors.ts'

@@ -11,7 +11,7 @@ import { appendBytes, applyOverride, findResumable, path, removeResumable } from
 
 export const stateHeaders = ['Upload-Offset', 'Upload-Expires']
 
-/** The headers of every response of these routes. */
+/** The headers that every response of the routes of resumable uploads has. */
 export const everyHeaders = ['Tus-Resumable']
 
 const appendErrors: RequestErrorCode[] = [

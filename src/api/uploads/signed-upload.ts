@@ -34,8 +34,8 @@ export const signedUpload = (service: Service) =>
           contentType: request.headers.get('content-type') ?? '',
         })
         requireWholeFile(request.headers)
-        // Bun's idle timeout would abort an upload that is slower than 16 KB/s. `UploadStore` aborts an upload when no
-        // more bytes arrive.
+        // Bun's idle timeout would abort an upload that is slower than 16 KB/s, so it is switched off. `UploadStore`
+        // aborts the upload when no more bytes arrive.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))

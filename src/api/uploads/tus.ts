@@ -29,8 +29,8 @@ export function readBodyLength(headers: Headers): number {
 }
 
 /**
- * Throws unless the Content-Type is that of tus for file bytes. Also throws for a Content-Encoding other than
- * `identity`.
+ * Throws unless the Content-Type is the type that the tus protocol requires for the bytes of a file. Also throws for a
+ * Content-Encoding other than `identity`.
  */
 export function requireBytesType(headers: Headers): void {
   if (headers.get('content-type')?.trim().toLowerCase() !== bytesType)
