@@ -11,28 +11,28 @@ import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.t
  */
 const special = {
   ipv4: netsOf([
-    '0.0.0.0/8', // "this network"; the kernel connects 0.0.0.0 to this machine
+    '0.0.0.0/8', // this network; the kernel connects 0.0.0.0 to this machine
     '10.0.0.0/8', // private
-    '100.64.0.0/10', // carrier-grade NAT; some clouds keep their metadata here
+    '100.64.0.0/10', // carrier-grade NAT; the metadata service of some clouds
     '127.0.0.0/8', // loopback
-    '168.63.129.16', // the host agent on Azure; the address looks public
+    '168.63.129.16', // the host agent on Azure: internal, although the address looks public
     '169.254.0.0/16', // link-local; the metadata service of most clouds
     '172.16.0.0/12', // private
-    '192.0.0.0/24', // protocol assignments
-    '192.0.2.0/24', // documentation
-    '192.88.99.0/24', // 6to4 relays, deprecated
+    '192.0.0.0/24', // reserved for special protocols
+    '192.0.2.0/24', // reserved for examples in documentation
+    '192.88.99.0/24', // relays of 6to4, a deprecated protocol
     '192.168.0.0/16', // private
-    '198.18.0.0/15', // benchmarks
-    '198.51.100.0/24', // documentation
-    '203.0.113.0/24', // documentation
+    '198.18.0.0/15', // reserved for benchmarks of networks
+    '198.51.100.0/24', // reserved for examples in documentation
+    '203.0.113.0/24', // reserved for examples in documentation
     '224.0.0.0/4', // multicast
-    '240.0.0.0/4', // reserved, and broadcast
+    '240.0.0.0/4', // reserved for future use, and broadcast
   ]),
   ipv6: netsOf([
-    '2001::/23', // protocol assignments: Teredo, benchmarks, ORCHID
-    '2001:db8::/32', // documentation
-    '2002::/16', // 6to4, which carries any IPv4 address
-    '3fff::/20', // documentation
+    '2001::/23', // reserved for special protocols, such as Teredo and ORCHID
+    '2001:db8::/32', // reserved for examples in documentation
+    '2002::/16', // 6to4: an address can lead to any IPv4 address
+    '3fff::/20', // reserved for examples in documentation
   ]),
 }
 

@@ -57,9 +57,8 @@ export function codingsIn(header: string | undefined): string[] {
 
 /**
  * Opens a sink that decodes bytes and passes them to `write`. Returns null if steno cannot decode one of the codings,
- * or if there are too many. Each coding is decoded by a step of its own. A step calls `count` with the number of
- * compressed bytes that it has taken so far. `count` may throw an error, because a body of 500 bytes with several
- * codings can become any number of compressed bytes that decode to nothing.
+ * or if there are too many. Before bytes are decoded by any of the codings, `count` is called with the number of
+ * compressed bytes that this coding has received so far. The decoding ends if `count` throws an error.
  */
 export function openDecoder(
   codings: string[],
@@ -69,6 +68,8 @@ export function openDecoder(
   const decoders = codings.map(coding => registered[coding]).filter(decoder => decoder != null)
   if (decoders.length < codings.length || codings.length > limits.contentCodingsMax) return null
   const plain: Sink = { push: write, end: async () => {}, abandon: async () => {} }
+  // Each coding has its own counter, because a body of 500 bytes with several codings can become any number of
+  // compressed bytes that decode to nothing.
   return decoders.reduce((next, create) => counting(decoding(next, create), count), plain)
 }
 

@@ -97,7 +97,7 @@ async function refused(
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
   const total = progress.total ?? range?.total ?? null
-  // Without the size, the end of the response may not be the end of the file.
+  // Without the size of the file, the end of the response may not be the end of the file.
   if (total === null || range?.start !== progress.bytes || (range.total ?? total) !== total) return false
   if (!hasVersion(answer, progress.version) || codingsOf(answer).length > 0) return false
   progress.total = total

@@ -24,8 +24,8 @@ export type Progress = {
   /** The size of the complete file in bytes. Null if the size is not known. */
   total: number | null
   /**
-   * The ETag or the Last-Modified header of the file. The next attempt continues the file only if the server sends no
-   * other value. If it is null, the next attempt starts at the first byte.
+   * The ETag or the Last-Modified header of the file. The next attempt continues the file only if the server sends the
+   * same value, or none. If `version` is null, the next attempt starts at the first byte.
    */
   version: string | null
   /** True after the first successful response that began at the first byte of the file. */

@@ -93,8 +93,8 @@ const rows: Row[] = [
 ]
 
 /**
- * Returns the direct URL of a shared file, or the reason why there is none. Returns `url` unchanged if no row converts
- * it.
+ * Returns the direct URL of a shared file, or the reason why there is none. Returns `url` unchanged if it is not a
+ * known share link.
  */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {

@@ -90,8 +90,8 @@ export async function putJson(
 }
 
 /**
- * Sends a GET request, and returns the JSON of the response. Rejects in the same cases as `get`, and if the response is
- * not JSON.
+ * Sends a GET request, and returns the JSON of the response. Rejects if the server cannot be reached, the status is not
+ * 2xx, or the response is not JSON. Also rejects if the signal is aborted.
  */
 export async function getJson(address: string, request: SourceRequest): Promise<unknown> {
   return await (await get(address, request)).json()

@@ -41,9 +41,9 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 }
 
 /**
- * Removes at most `removedUtterancesPerPiece` utterances from the database and from the search index. If fewer
- * utterances were left, also removes the row of the transcript, and adds the job to the table `unpurged`, because the
- * index may contain the words until a purge.
+ * Removes at most `removedUtterancesPerPiece` utterances of a job from the database and from the search index. A call
+ * that removes fewer, because no more are left, also removes the row of the transcript. It then adds the job to the
+ * table `unpurged`, because the file of the index may contain the words of the transcript until a purge.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(

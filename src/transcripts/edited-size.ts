@@ -50,7 +50,7 @@ export class EditedSize {
 
 /**
  * Returns the number of bytes that speaker names take in the utterances. All words of an utterance have the same
- * speaker. This count takes about ten times as long as summing the sizes.
+ * speaker. This count is slow: it takes about ten times as long as the sum of the sizes of the utterances.
  */
 function countNames(db: Db, job: IndexedJob): number {
   const { bytes } = db.find<{ bytes: number }>(

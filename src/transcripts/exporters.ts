@@ -11,7 +11,7 @@ type Write<Result> = (transcript: Transcript, options: ExportOptions) => Result
 type Exporter = {
   type: string
   write: Write<string>
-  /** Does the same as `write`, in steps. */
+  /** Writes the same text as `write`, but in steps. The server can handle other events between two steps. */
   writeInSteps: Write<Steps<string>>
 }
 

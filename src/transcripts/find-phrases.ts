@@ -5,12 +5,15 @@ import { type Phrase, searchWords } from './search-words.ts'
 /** A part of a text. `from` is its first position, and `to` is the position after its end, in UTF-16 code units. */
 export type Stretch = { from: number; to: number }
 
-/** A node of the trie of the phrases. The path to it is the start of at least one phrase, word by word. */
+/**
+ * A node of the trie of the phrases. The words on the path from the root to the node are the start of at least one
+ * phrase.
+ */
 type Node = {
   next: Map<string, Node>
-  /** The node of the longest shorter start of a phrase with which this path ends. The root has no such node. */
+  /** The node of the longest shorter path that equals the last words of this node's path. The root has no such node. */
   back: Node | null
-  /** The indexes of all phrases with which this path ends. */
+  /** The indexes of all phrases that equal the last words of this node's path. */
   phrases: number[]
 }
 
@@ -43,7 +46,7 @@ export class PhraseFinder {
     const joined = words.map(() => false)
     const ends = this.#phrases.map(() => 0)
     for (const { phrase, at, after } of this.#matches(words)) {
-      // The previous match of the phrase has already marked the words before `end`.
+      // The previous match of the same phrase has already marked the words before `end`, so they are not marked again.
       const end = ends[phrase] ?? 0
       marked.fill(true, Math.max(at, end), after)
       joined.fill(true, Math.max(at, end - 1), after - 1)
@@ -83,7 +86,8 @@ function trieOf(phrases: readonly Phrase[]): Node {
     }
     node.phrases.push(index)
   }
-  // From the shorter paths to the longer ones, because `extend` uses the `back` of shorter paths.
+  // Sets `back` of each node, from the shorter paths to the longer ones, because `extend` uses the `back` of shorter
+  // paths.
   const nodes = [root]
   for (const node of nodes) {
     for (const [word, next] of node.next) {
@@ -99,7 +103,10 @@ function openNode(): Node {
   return { next: new Map(), back: null, phrases: [] }
 }
 
-/** Returns the node of the longest path that is an end of the path of `node` followed by `word`, or null for none. */
+/**
+ * Adds `word` to the end of the path of `node`. Returns the node with the longest path that equals the last words of
+ * this sequence, or null if there is none.
+ */
 function extend(node: Node, word: string): Node | null {
   for (let shorter: Node | null = node; shorter; shorter = shorter.back) {
     const next = shorter.next.get(word)

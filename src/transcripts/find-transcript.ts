@@ -13,7 +13,10 @@ export function findTranscript(db: Db, jobId: string, version: Version = 'curren
   return json === null ? null : (JSON.parse(json) as Transcript)
 }
 
-/** Does the same as `findTranscript`, in steps. The first step reads the whole transcript from the database. */
+/**
+ * Returns the same transcript as `findTranscript`, but in steps. The first step reads the whole transcript from the
+ * database. The server can handle other events between two steps.
+ */
 export function* findTranscriptInSteps(
   db: Db,
   jobId: string,

@@ -63,8 +63,9 @@ export class Indexer {
   }
 
   /**
-   * Removes the words of deleted transcripts from the search index. After a purge of N seconds, this function does
-   * nothing for `purgePauseRatio` times N seconds. A later run of the indexer purges the index again.
+   * Removes the words of deleted transcripts from the search index. A purge rewrites the whole index. Therefore, after
+   * a purge of N seconds, this function does nothing for `purgePauseRatio` times N seconds. A later run of the indexer
+   * then purges the index again.
    */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()

@@ -5,7 +5,7 @@ import { writtenWithoutSpaces } from '../languages.ts'
 /** Matches a Latin letter, an ASCII digit or an ASCII punctuation mark at one end of a text. */
 const latin = { end: /[!-~\p{Script=Latin}]$/u, start: /^[!-~\p{Script=Latin}]/u }
 
-/** Joins texts, with the gaps of `withGap` between them. */
+/** Joins texts. Puts a space between two texts where `withGap` requires one. */
 export function joinTexts(texts: readonly string[], language: string): string {
   return texts.map((text, index) => withGap(text, texts[index - 1], language)).join('')
 }

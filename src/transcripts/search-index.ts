@@ -12,8 +12,9 @@ import { type IndexedJob, utteranceId } from './utterance-id.ts'
 type DueJob = IndexedJob & { part: number; unindexed: number }
 
 /**
- * If `findDeleted` finds a job, removes some of its utterances from the index and from the database. Otherwise, adds
- * some utterances of the newest transcript that is not completely indexed. Returns false if there is nothing to do.
+ * Does a small part of the work on the search index. If there is a deleted transcript, removes some of its utterances
+ * from the index and from the database. Otherwise, adds some utterances of the newest transcript that is not completely
+ * indexed. Returns false if there is nothing to do.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {

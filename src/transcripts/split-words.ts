@@ -25,8 +25,8 @@ export function splitWords(text: string, old: readonly Word[], language: string)
 }
 
 /**
- * Returns the ends of the words with which a text begins, as positions in the text. Only white space may be between
- * these words.
+ * Returns the positions in a text at which the given words end. Stops at the first word that does not follow the
+ * previous word. Only white space may be between two words.
  */
 function endsOf(text: string, words: readonly string[]): number[] {
   const ends: number[] = []
@@ -69,8 +69,8 @@ function segmentsOf(text: string, language: string): Part[] {
 }
 
 /**
- * Returns the words and the parts after them. An opening mark is joined to the part after it, and any other mark to the
- * word before it, if there is one.
+ * Returns `words` followed by the texts of `parts`. Joins each opening mark to the part after it, and any other mark to
+ * the word before it, if there is one.
  */
 function joined(words: readonly string[], parts: readonly Part[], separator: string): string[] {
   const all = [...words]

@@ -13,7 +13,8 @@ type UnfinishedJob = { id: string; seq: number }
 
 /**
  * Stores the utterances of a job in pieces, except the last piece. Returns the number of stored utterances. First
- * removes utterances of an earlier recognition. Stops early if the job ends. Rejects if `signal` is aborted.
+ * removes the utterances that an earlier recognition of the same job has stored. Stops early if the job ends. Rejects
+ * if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,

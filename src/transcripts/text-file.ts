@@ -21,8 +21,8 @@ export function* writeText(transcript: Transcript, options: ExportOptions): Step
 }
 
 /**
- * Returns one paragraph for each utterance that has text, ordered by time. Only `full_transcript` shows whether white
- * space separates two utterances.
+ * Returns one paragraph for each utterance that has text, ordered by time. Whether white space separates two utterances
+ * is found in `full_transcript`.
  */
 function* paragraphs(
   { full_transcript, utterances }: Transcript,

@@ -14,7 +14,7 @@ export type Breaker = {
   answers(receiver: string): boolean
   /** Returns true if the last delivery to the receiver timed out, less than `webhookReceiversKeptMs` ago. */
   isSilent(receiver: string): boolean
-  /** Records that the receiver answered a delivery of an earlier process. */
+  /** Records that the receiver answered a delivery that was sent before the server was restarted. */
   answered(receiver: string): void
 }
 
