@@ -30,9 +30,9 @@ export function isCompiled(): boolean {
 }
 
 /**
- * Returns the path of the running program, for the start of a child process. `steno upgrade` may have put another
- * version at `process.execPath`. An engine of that version would not work with this process, so /proc/self/exe is then
- * used.
+ * Returns the path from which this process starts child processes of the same program: `process.execPath`, or
+ * /proc/self/exe if `steno upgrade` has replaced the file at `process.execPath`. An engine process of another version
+ * would not work with this process.
  */
 export function ownProgram(): string {
   const [own, there] = ['/proc/self/exe', process.execPath].map(path =>
@@ -47,8 +47,8 @@ export function setNativeHome(folder: string): void {
 }
 
 /**
- * Returns the cache folder of steno, whose files steno can unpack or download again. Throws if the user has no home
- * folder and no setting names a cache folder.
+ * Returns the cache folder of steno. Its files are lost without harm: steno unpacks or downloads them again. Throws if
+ * the user has no home folder and no setting names a cache folder.
  */
 export function cacheDir(): string {
   const folder = findCacheDir()
@@ -88,7 +88,8 @@ export function hasSameCache(folder: string): boolean {
 
 /**
  * Returns the environment variables with which an engine process finds the unpacked files and the CUDA provider (a
- * library for GPUs). The engine process inherits no variable whose name begins with `STENO_`.
+ * library for GPUs). They must be passed explicitly: an engine process does not inherit the variables whose names begin
+ * with `STENO_`.
  */
 export function nativeEnvironment(): Record<string, string> {
   const cache = findCacheDir()

@@ -86,7 +86,8 @@ export const rules: readonly Rule[] = [
 ]
 
 /**
- * The first system call number that is newer than these lists. This call and all higher ones fail with ENOSYS, as in a
- * kernel that does not have them. The calls of the x32 ABI on x64 are also denied: their numbers begin at 0x40000000.
+ * The lowest system call number that the filter does not know. This number and all higher numbers fail with ENOSYS, as
+ * in a kernel that does not have these calls. They include the calls of the x32 ABI on x64, whose numbers begin at
+ * 0x40000000.
  */
 export const firstUnknown = 470

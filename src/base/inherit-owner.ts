@@ -7,9 +7,9 @@ import { dirname } from 'node:path'
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /**
- * Changes the owner of root's files and folders at `path` and below it. The new owner is the owner of `path`. If that
- * is root, the new owner is the owner of the folder that contains `path`. Does nothing if both belong to root, or if
- * this process is not root.
+ * Changes the owner of those files and folders at `path` and below it that belong to root. The new owner is the owner
+ * of `path` or, if that is root, the owner of the folder that contains `path`. Does nothing if both belong to root, or
+ * if this process is not root.
  */
 export function inheritOwner(path: string): void {
   if (process.getuid?.() !== 0) return
@@ -18,8 +18,9 @@ export function inheritOwner(path: string): void {
 }
 
 /**
- * Gives root's files and folders at `path` and below it to `owner`. Follows no symbolic link, because this owner may
- * change the folder meanwhile. Skips a file with several hard links, because another link may be outside the folder.
+ * Gives root's files and folders at `path` and below it to `owner`, but nothing outside `path`. `owner` may put links
+ * into the folder at the same time. Symbolic links are therefore not followed, and a file with several hard links keeps
+ * its owner.
  */
 function give(path: string, owner: { uid: number; gid: number }): void {
   const file = openUnlinked(path)
@@ -40,7 +41,7 @@ function change(file: number, { uid, gid }: { uid: number; gid: number }): void 
   try {
     fchownSync(file, uid, gid)
   } catch {
-    // The file keeps its owner. The command of root can still use it.
+    // The change failed, so the file still belongs to root. The command, which root runs, can still use the file.
   }
 }
 

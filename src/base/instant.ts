@@ -4,10 +4,8 @@ const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9}
 
 /**
  * Converts an ISO 8601 date with hyphens to milliseconds since 1970. The time is optional, and midnight by default. The
- * default time zone is UTC. Returns null for any other text.
- *
- * Rounds up to whole milliseconds. A stored time is a whole number of milliseconds, so it is before the result exactly
- * if it is before the given time.
+ * default time zone is UTC. Returns null for any other text. A fraction of a millisecond is rounded up. A comparison
+ * with stored times, which are whole milliseconds, then finds all times before the given time, and no others.
  */
 export function parseInstant(text: string): number | null {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =

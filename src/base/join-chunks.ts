@@ -3,8 +3,8 @@
 import { openBreaks } from './breaks.ts'
 
 /**
- * Returns all chunks as one array, or null if they have more than `bytesMax` bytes. Copies each chunk at once, because
- * a list of 4 million chunks of one byte would need 400 MB.
+ * Returns all chunks as one array, or null if they have more than `bytesMax` bytes. Copies each chunk into a buffer as
+ * soon as it arrives, because a list of 4 million chunks of one byte would need 400 MB.
  */
 export async function joinChunks(
   chunks: AsyncIterable<Uint8Array>,

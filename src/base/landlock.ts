@@ -43,8 +43,9 @@ export function landlockVersion(): number {
 
 /**
  * Forbids this process to read or execute files outside `read`, and to change files outside `write`. A folder in a list
- * stands for everything below it. Listing folders and ioctl calls stay allowed. A recent kernel also forbids what
- * `bothBits` describes. Returns false if the kernel does not apply the restriction.
+ * stands for everything below it. Listing folders and ioctl calls stay allowed. A recent kernel also forbids TCP
+ * connections, TCP servers, and signals to processes that are not child processes. Returns false if the kernel does not
+ * apply the restriction.
  */
 export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()
@@ -75,7 +76,7 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
 function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)
   if (file === null) return
-  // Checks the open file, because another process may have removed the path meanwhile.
+  // Looks at the open file instead of the path, because another process may have removed the path since it was opened.
   const isFolder = fstatSync(file).isDirectory()
   // The kernel's structure landlock_path_beneath_attr: 8 bytes for the rights, 4 for the open file, no padding.
   const rule = new DataView(new ArrayBuffer(12))

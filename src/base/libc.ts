@@ -36,7 +36,10 @@ function openFunction(name: string, type: FFIFunction, files: readonly string[])
   throw new Error(`the C library of this machine has no function ${name}`)
 }
 
-/** Returns true if the library does not exist or has no such function. Bun gives a code only to these errors. */
+/**
+ * Returns true if `error` means that the library does not exist or has no such function. Bun gives these two codes to
+ * no other error of `dlopen`.
+ */
 function isMissing(error: unknown): boolean {
   return ['ERR_DLOPEN_FAILED', 'ERR_INVALID_ARG_TYPE'].includes(Object(error).code)
 }

@@ -42,7 +42,7 @@ export type Name = keyof typeof declared
 
 export const metricNames = Object.keys(declared) as Name[]
 
-/** Returns the upper bounds of a histogram's buckets. Returns an empty list for another kind of metric. */
+/** Returns the upper bounds of a histogram's buckets. Returns an empty list for a counter or gauge. */
 export function boundsOf(name: Name): readonly number[] {
   const [kind] = declared[name]
   return kind === 'counter' || kind === 'gauge' ? [] : buckets[kind]

@@ -17,7 +17,10 @@ export type Metrics = {
   contentType: string
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
-  /** Removes all values of a counter or gauge. Otherwise values whose labels no longer occur would stay. */
+  /**
+   * Removes all values of a counter or gauge. The caller then sets the present values, so values whose labels no longer
+   * occur are not written any more.
+   */
   clear(name: Name): void
   /**
    * Returns the counter of a metric for these labels. Each call searches for it, so a frequent caller keeps the

@@ -1,4 +1,7 @@
-/** Waits for the next turn of the event loop. The server answers requests between two parts of a long task. */
+/**
+ * Waits for the next turn of the event loop. A long task calls this function between its parts, so that the server can
+ * answer requests meanwhile.
+ */
 export function nextTurn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

@@ -1,6 +1,6 @@
 /**
- * Returns the error that a block threw. If a `using` declaration then fails to release its resource, this error is
- * inside a SuppressedError without a message.
+ * Returns the error that a block threw. If a `using` declaration of the block also fails to release its resource,
+ * JavaScript throws a SuppressedError without a message, which contains the error of the block.
  */
 export function firstErrorOf(error: unknown): unknown {
   return error instanceof SuppressedError ? firstErrorOf(error.suppressed) : error

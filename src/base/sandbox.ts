@@ -29,8 +29,9 @@ function dropPrivileges(): void {
   systemCall('prctl', setNoNewPrivileges, 1)
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
-  // The effective, permitted and inheritable capabilities: first their lower 32 bits, then their upper 32 bits. If this
-  // process lacks the capability in `kept`, the call fails. The next call then keeps no capability.
+  // The array has the effective, permitted and inheritable capabilities: first their lower 32 bits, then their upper 32
+  // bits. The call fails if this process lacks the capability in `kept`. The loop then calls again and keeps no
+  // capability.
   for (const kept of [anyFile, 0])
     if (systemCall('capset', ptr(header), ptr(new Uint32Array([kept, kept, 0, 0, 0, 0]))) === 0) return
 }

@@ -11,8 +11,9 @@ import {
 } from '@sinclair/typebox'
 
 /**
- * Returns a schema option for keywords that appear only in the OpenAPI document. The handler of the request checks the
- * value, and returns a specific error. `needed` marks a header that the handler requires.
+ * Returns a schema option for keywords that appear only in the OpenAPI document. They are not checked with the schema:
+ * the handler of the request checks the value, and returns a more specific error. `needed` marks a header that the
+ * handler requires.
  */
 export const documented = (keywords: {
   needed?: true

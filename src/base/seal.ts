@@ -26,8 +26,9 @@ export function secretPath(dataDir: string): string {
 }
 
 /**
- * Reads the secret of the data folder. Creates a secret if there is none, so the caller must first check that the
- * database needs no earlier secret. Simultaneous calls of several processes get the same secret.
+ * Reads the secret of the data folder. Creates a secret if there is none. A new secret cannot decrypt older data, so
+ * the caller must first check that the database has no data that an earlier secret has encrypted. Simultaneous calls of
+ * several processes get the same secret.
  */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)

@@ -1,6 +1,6 @@
 // A seccomp filter for a process that handles untrusted data. The filter permanently denies the system calls in
-// denied-calls.ts to all threads. A denied call fails with EPERM, or with ENOSYS if the call is newer than those lists.
-// A call for another architecture, such as a 32-bit call on x64, ends the process.
+// denied-calls.ts to all threads. A denied call fails with EPERM. A call that is newer than the lists in
+// denied-calls.ts fails with ENOSYS. A call for another architecture, such as a 32-bit call on x64, ends the process.
 
 import { ptr } from 'bun:ffi'
 import { filterProgram, type Machine, verdict } from './seccomp-program.ts'

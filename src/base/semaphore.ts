@@ -15,9 +15,9 @@ export type Semaphore = {
 }
 
 /**
- * The maximum number of slots of one key for each slot that stays free. Of 16 slots, one key gets at most 12, and a
- * second key gets at most 3. Other keys need these free slots, because running work is never interrupted. The first
- * slot of a key has no such limit.
+ * A key that holds a slot may take another one only if it then holds at most this number of slots for each slot that is
+ * still free. One key can thus hold at most 12 of 16 slots, and a second key at most 3 of the other 4. Running work is
+ * never interrupted, so slots must stay free for the keys that come later.
  */
 const heldPerFree = 3
 

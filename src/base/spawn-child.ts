@@ -10,10 +10,10 @@ const setMask = 2
 const terminalSignals = new BigUint64Array([0b11n])
 
 /**
- * Starts a child process, as `Bun.spawn` does, that blocks SIGINT and SIGHUP. A terminal sends these signals to all
- * processes of the program, but only the parent process may end its child processes. The signals are blocked and not
- * ignored, because Bun resets ignored signals in a child process. A child that is a Bun program must also ignore both
- * signals, because Bun unblocks signals while it waits for events.
+ * Starts a child process, as `Bun.spawn` does, with SIGINT and SIGHUP blocked. A terminal sends these signals to all
+ * processes of the program, but only the parent process may end its child processes. To ignore the signals instead is
+ * not enough, because Bun resets ignored signals in a child process. A child that is a Bun program must also ignore
+ * both signals, because Bun unblocks signals while it waits for events.
  */
 export function spawnChild<
   const In extends Spawn.Writable = 'ignore',

@@ -21,16 +21,17 @@ const numbers = {
 let library: ReturnType<typeof open> | undefined
 
 /**
- * Throws an error, whose message says what to change, if this process cannot make Linux system calls. Does nothing on
- * another system.
+ * Throws an error on Linux if this process cannot make system calls. Bun calls the C library by machine code that it
+ * creates for this, and a setting of systemd can forbid to create machine code. The error message says what to change.
+ * Does nothing on another system.
  */
 export function requireSystemCalls(): void {
   if (process.platform === 'linux') library ??= open()
 }
 
 /**
- * Opens the C library, not before it is needed. An error during the load of this module would cause a crash report
- * instead of an error message.
+ * Opens the C library. The first system call does this, and not the load of this module: an error during the load would
+ * cause a crash report instead of an error message.
  */
 function open() {
   return openLibc({ syscall: { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' } })

@@ -35,8 +35,8 @@ export class Queues {
 }
 
 /**
- * The waiting work of one key. `inOrder` is the only iterator over `waiting`. A new iterator would first pass over all
- * removed work: to take 80,000 pieces of work would take 3 s.
+ * The waiting work of one key. `inOrder` is created once and used until the queue is empty. A new iterator for each
+ * piece of work would first pass over all removed work, so that 80,000 pieces would take 3 s.
  */
 type Queue = { waiting: Set<() => void>; inOrder: Iterator<() => void, undefined> }
 

@@ -59,8 +59,8 @@ export class Draft implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // A placed draft may still exist, as a second path (hard link) of the target. SQLite may have the target open, and
-    // `removeFile` must not be called for such a file.
+    // After `place`, the draft may still exist, as a second path (hard link) of the target. SQLite may have the target
+    // open. `removeFile` would open and close the same file, and thus release the locks of SQLite.
     if (this.#isPlaced) remove(this.path)
     else removeFile(this.path, { recursive: true })
   }
@@ -116,7 +116,7 @@ export function replaceFolder(path: string, target: string): void {
         remove(old)
         continue
       }
-      // If this fails too, its error names the path of the existing folder.
+      // If this renaming fails too, its error message names `old`, so that the user finds the existing folder.
       if (existsSync(old)) renameSync(old, target)
       throw error
     }

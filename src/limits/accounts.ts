@@ -36,8 +36,8 @@ export const accountLimits = {
   purgedRowsMax: 1000,
   depositCentsMin: 500,
   /**
-   * Maximum balance of an account: ten billion dollars, or 3.6e15 units. JavaScript has all integers up to 9e15, so all
-   * sums of money are exact.
+   * Maximum balance of an account: ten billion dollars, or 3.6e15 units. JavaScript represents all integers up to 9e15
+   * exactly, so all sums of money are exact.
    */
   balanceCentsMax: 1_000_000_000_000,
   firstCreditCents: 10_000,

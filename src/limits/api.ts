@@ -45,7 +45,10 @@ export const apiLimits = {
    */
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
-  /** Maximum number of kinds of requests (see repeats.ts) whose senders are told apart in a minute. */
+  /**
+   * Above this number of entries, the access log no longer distinguishes the senders of repeated requests, so that a
+   * client with very many addresses does not fill the memory. The entries are deleted every minute.
+   */
   repeatsMax: 10_000,
   /**
    * Time after which the server sends keep-alive bytes in a response of the OpenAI-compatible endpoints that waits for
@@ -54,20 +57,23 @@ export const apiLimits = {
   answerQuietMs: 30 * second,
   /** Interval of the keep-alive bytes of a response of the OpenAI-compatible endpoints. */
   answerBeatMs: 15 * second,
-  /** Size of the JSON of a transcript above which the transcript is large. An hour of speech has about 1 MB. */
+  /**
+   * A transcript is a large response if its JSON has more than this number of bytes. An hour of speech has about 1 MB.
+   */
   largeTranscriptBytes: 1 * MB,
   /**
-   * Size of the body of an edit above which the edit is large. The times of the words can make its response 60 times as
-   * large as the body.
+   * The response to an edit is large if the request body has more than this number of bytes. The times of the words can
+   * make the response 60 times as large as the body.
    */
   largeEditBytes: 16 * KB,
-  /** Size of a page of jobs or search hits, in characters of JSON, above which the page is large. */
+  /** A page of jobs or search hits is a large response if its JSON has more than this number of characters. */
   largePageCharacters: 1 * MB,
   /** Maximum number of large responses at the same time. A single account can use only a part of it. */
   largeAnswersMax: 32,
   /**
-   * While a request waits for a slot, a large response that has held its slot for this time can be stopped. Clients that
-   * read very slowly could otherwise keep all slots. In this time, a client that reads 350 KB a second gets 10 MB.
+   * A large response can be stopped after it has held its slot for this time, if another request waits for a slot.
+   * Clients that read very slowly could otherwise keep all slots. A client that reads 350 KB a second gets 10 MB in
+   * this time.
    */
   largeAnswerHeldMs: 30 * second,
   /** Interval at which a request that waits for a slot looks for a response to stop. */
@@ -79,9 +85,9 @@ export const apiLimits = {
   /** Maximum time for which a tool waits for a job. MCP clients have a timeout of 60 s. */
   toolWaitMs: 45 * second,
   /**
-   * Time for which the idle timeout of a connection is paused for the response of a tool. A tool waits at most
-   * `toolWaitMs` for a job, which is shorter. So the timeout closes only a connection whose client does not read the
-   * response.
+   * Time for which the idle timeout of a connection is paused for the response of a tool. It is longer than
+   * `toolWaitMs`, the maximum time for which a tool waits for a job. The timeout therefore closes only a connection
+   * whose client does not read the response.
    */
   toolAnswerMs: 1 * minute,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */
@@ -100,7 +106,7 @@ export const apiLimits = {
    * Maximum number of jobs that are summed up in one turn of the event loop. Summing up 2,000 jobs takes about 2 ms.
    */
   summedJobsPerTurn: 2000,
-  /** The statistics are reused for this multiple of the time that reading them took. */
+  /** The operator's statistics are reused for this multiple of the time that reading them took. */
   statisticsReusedRatio: 20,
   /** Maximum number of requests in the request log, which is in memory. */
   loggedRequests: 100,

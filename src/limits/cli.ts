@@ -14,8 +14,11 @@ export const commandLimits = {
   healthConnectMs: 5 * second,
   healthAnswerMs: 5 * second,
 
-  // Limits of other commands.
-  /** Maximum time between two signals that count as one signal. */
+  // Limits of commands such as `transcribe`, `watch` and `upgrade`.
+  /**
+   * A second signal that arrives within this time after the first one has no effect, because timeout(1) and npm send
+   * each signal twice.
+   */
   sameSignalMs: 500,
   /** Maximum length of a file name in bytes, on almost all file systems. */
   fileNameBytesMax: 255,

@@ -4,7 +4,10 @@ import { MB, minute, second } from './units.ts'
 
 export const mediaLimits = {
   mediaRedirectsMax: 5,
-  /** Timeout of the inspection of a media file. It is long, because a busy engine has a higher CPU priority. */
+  /**
+   * Timeout of the inspection of a media file. It is long, because an inspection gets little CPU time while an engine
+   * is busy.
+   */
   mediaInspectMs: 25 * minute,
   /** A child process that decodes a media file is killed if it sends no message for this time. */
   mediaStallMs: 2 * minute,
@@ -41,9 +44,9 @@ export const mediaLimits = {
    */
   mediaMarginMs: 1 * minute,
   /**
-   * Tolerance between the duration of the decoded sound and the measured duration, in addition to
-   * `mediaToleranceShare`. In 450 damaged files of two minutes, the sound was at most 4 s longer and at most 12 s
-   * shorter.
+   * Tolerance between the duration of the decoded sound and the duration that the inspection measured.
+   * `mediaToleranceShare` is added to it. In 450 damaged files of two minutes, the sound was at most 4 s longer and at
+   * most 12 s shorter than measured.
    */
   mediaToleranceMs: 10 * second,
   /** The part of the tolerance that grows with the duration, as a share of the duration. */

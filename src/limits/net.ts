@@ -37,7 +37,7 @@ export const netLimits = {
   downloadRateAfterMs: 60 * second,
   /**
    * A download fails after this many attempts in a row that each add fewer than `downloadFurtherBytes` bytes to the
-   * file. An attempt with a compressed body always counts.
+   * file. An attempt with a compressed body counts as an attempt that adds nothing.
    */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
@@ -49,8 +49,9 @@ export const netLimits = {
   /** Maximum number of compressions of the body of a response, one inside the other. */
   contentCodingsMax: 4,
   /**
-   * The body of a compressed response, and each compressed form inside it, may have the size of the largest file times
-   * `compressedRatioMax`, plus `compressedBytesMore`. Compression makes some files slightly larger.
+   * The maximum size of a compressed response body, and of each compressed form inside it, is the size of the largest
+   * allowed file times `compressedRatioMax`, plus `compressedBytesMore`. The sum is larger than the file because
+   * compression makes some files slightly larger.
    */
   compressedRatioMax: 1.01,
   compressedBytesMore: 64 * KB,

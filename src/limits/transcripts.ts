@@ -19,7 +19,7 @@ export const transcriptLimits = {
   storedUtterancesPerPiece: 100,
   /**
    * Long transcripts are stored in several transactions. After this many of them, the server moves the write-ahead log
-   * into the database file.
+   * into the database file, so that the log stays small.
    */
   storedPiecesPerDrain: 8,
   /** Pause before each transaction with a part of a long transcript, so that the server can answer requests. */
@@ -35,8 +35,8 @@ export const transcriptLimits = {
   editedTextLengthMax: 10_000,
   /**
    * The maximum size of an edited transcript is `editedSizesMax` times the original size, plus `editedBytesMore`. The
-   * size is that of the JSON of all utterances. One utterance of the maximum length has up to about `editedBytesMore`
-   * bytes.
+   * size is that of the JSON of all utterances. With `editedBytesMore`, even a very short transcript can have one
+   * utterance of the maximum length.
    */
   editedSizesMax: 3,
   editedBytesMore: 1 * MB,
@@ -66,11 +66,14 @@ export const transcriptLimits = {
   searchPageBytesMax: 2 * MB,
   /** Number of bytes of one match in the JSON of a hit. */
   searchMatchBytes: 60,
-  /** Maximum number of words in the different phrases of a search query. A longer query finds nothing. */
+  /**
+   * Maximum number of words of all phrases of a search query together. A phrase that occurs twice counts once. A longer
+   * query finds nothing.
+   */
   searchWordsMax: 200,
   /**
-   * A part of an account's search index that has this number of utterances gets no newer transcripts. They go into
-   * another part. With this size, a merge of the index blocks the event loop for at most 6 ms.
+   * A part of an account's search index that has this number of utterances is full: newer transcripts go into a new
+   * part. With this size, a merge of the index blocks the event loop for at most 6 ms.
    */
   searchPartUtterances: 65_536,
   /**

@@ -7,8 +7,7 @@ export const uploadLimits = {
   /** Maximum number of concurrent uploads of one account. Each upload needs three file descriptors. */
   uploadsInFlightMax: 256,
   /**
-   * Minimum time for which an upload stays valid after the end of its PUT. The minimum is STENO_UPLOAD_TTL if that is
-   * shorter.
+   * An upload stays valid for at least this time after the end of its PUT, or for STENO_UPLOAD_TTL if that is shorter.
    */
   uploadKeptMs: 15 * minute,
   uploadRetryAfterMs: 1 * second,

@@ -6,9 +6,15 @@ export const webhookLimits = {
   webhookRedirectsMax: 1,
   /** Maximum number of concurrent deliveries of webhooks, over all jobs. */
   webhooksInFlightMax: 256,
-  /** Maximum number of concurrent deliveries to receivers that have not answered lately, over all jobs. */
+  /**
+   * Maximum number of concurrent deliveries to receivers that have not answered lately, over all jobs. The remaining
+   * slots of `webhooksInFlightMax` are for receivers that answer.
+   */
   webhooksUnansweredMax: 240,
-  /** Maximum number of concurrent deliveries to receivers whose last delivery timed out, over all jobs. */
+  /**
+   * Maximum number of concurrent deliveries to receivers whose last delivery timed out, over all jobs. The remaining
+   * slots of `webhooksUnansweredMax` are for new receivers.
+   */
   webhooksSilentMax: 160,
   /**
    * Number of timeouts in a row after which a circuit breaker opens. Each account has its own circuit breaker for each

@@ -6,8 +6,8 @@ export const workerLimits = {
   natsConnectMs: 5 * second,
   natsReconnectMs: 1 * second,
   /**
-   * Time in which another server of the same cluster must answer. A server without power or network does not answer,
-   * although NATS may still count it as connected.
+   * A server asks the other servers of its cluster whether one of them serves, and waits this time for an answer. A
+   * server without power or network does not answer, although NATS may still count it as connected.
    */
   natsPresenceMs: 1 * second,
   /** Interval of the pings to the NATS server. If two pings in a row get no answer, the connection is opened again. */
@@ -17,9 +17,8 @@ export const workerLimits = {
   /** Interval of a worker's reports on a job. The response to a report can stop the job. */
   workerBeatMs: 1 * second,
   /**
-   * JetStream (the message store of NATS) delivers the message of a job again after this time without a sign from its
-   * worker. A shorter lease of the job replaces this time. A worker that has the message gives a sign each
-   * `workerBeatMs`.
+   * JetStream (the message store of NATS) delivers the message of a job again if it gets no sign from the job's worker
+   * for this time, or for the lease of the job if that is shorter. Workers send a sign each `workerBeatMs`.
    */
   workerKeepMs: 5 * second,
   /**
@@ -47,9 +46,9 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
-   * Timeout of a claim or result that a worker sends over NATS, as a multiple of the pause after this message. The
-   * first timeout is only 2 s: if the server's connection to NATS breaks, the message is lost and must be sent again.
-   * Later timeouts grow up to `workerRequestMs`.
+   * A worker sends a claim or a result over NATS again if it gets no answer. The timeout of each attempt is this
+   * multiple of the pause before the next attempt. The first timeout is only 2 s, because the message is lost if the
+   * server's connection to NATS breaks. Later timeouts grow up to `workerRequestMs`.
    */
   workerTimeoutsPerPause: 4,
   /**
@@ -74,7 +73,7 @@ export const workerLimits = {
    * Time for which a signed address, or a token for the download of models, is valid. A worker can ask for another one.
    */
   workerAddressMs: 15 * minute,
-  /** A transfer of media that receives no byte for this time is started again after its last byte. */
+  /** If a transfer of media receives no byte for this time, a new request continues it after the last received byte. */
   workerStallMs: 1 * minute,
   /**
    * Maximum size of a result that a worker sends over HTTP. A job with a larger result fails. Results that fit into a
@@ -88,6 +87,8 @@ export const workerLimits = {
    * the list every minute.
    */
   workerListOldMs: 2 * minute,
-  /** Maximum size of all utterances in one report of a worker. NATS may allow only smaller messages. */
+  /**
+   * Maximum size of all utterances in one report of a worker. Reports are smaller if NATS allows only smaller messages.
+   */
   workerReportBytesMax: 256 * KB,
 } as const
