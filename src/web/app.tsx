@@ -74,7 +74,7 @@ export function App() {
   )
 }
 
-/** Replaces the page until the server has answered. */
+/** Shown in place of the page until the server has answered whether a person is signed in. */
 function Starting() {
   return (
     <>
@@ -86,7 +86,10 @@ function Starting() {
   )
 }
 
-/** Replaces the page if it is not known whether a person is signed in. */
+/**
+ * Shown in place of the page if the request for the session failed, so that it is not known whether a person is signed
+ * in.
+ */
 function Unread() {
   return (
     <main class="narrow">

@@ -397,7 +397,7 @@ seen('an undo gives the old name back only to the speaker who got the name of an
   }
   await rename('Speaker 1', 'Ann')
   await rename('Speaker 2', 'Ben')
-  // After the reload, the transcript contains these names in place of the engine's labels, such as SPEAKER 1.
+  // After the reload, the transcript contains the names Ann and Ben in place of the engine's labels, such as SPEAKER 1.
   await page.reload()
   await rename('Ben', 'Ann')
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()

@@ -331,7 +331,8 @@ seen('a proxy that answers with a web page is reported, and the list can be read
 
 seen('a page without https sends files too', async () => {
   const finn = service.account('finn')
-  // The host `steno.test` is at the loopback address, but a page from this host is not a secure context.
+  // The host `steno.test` is at the loopback address. A page from this host without https is not a secure context, so
+  // the browser offers it fewer functions.
   const url = service.url.replace('127.0.0.1', 'steno.test')
   const { page } = await browser.open({ url })
   await page.goto('/')

@@ -153,7 +153,7 @@ test('when the newer version of the transcript cannot be read, the page says tha
 })
 
 test('after edits of an earlier visit are restored, the words are found in the restored texts', () => {
-  // The edits are in conflict, so they are not saved.
+  // The edits are not saved, because another text on the server is in conflict with them.
   storeDrafts('restored', [{ utterance: 0, text: 'so good day', was: 'day' }], new Set())
   const result = { ...resultOf([]), utterances: [utteranceOf('good day')] }
   let index = indexWords(result.utterances)

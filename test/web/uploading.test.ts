@@ -215,7 +215,7 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
   expect((await dora.get('/v1/transcriptions')).body.items).toHaveLength(3)
-  // It also sends the request at once when the person signs out.
+  // The page also sends the delayed DELETE request at once when the person signs out.
   await page.getByRole('button', { name: 'Delete a.mp3' }).first().click()
   await page.locator('.menu-button').click()
   await page.getByRole('button', { name: 'Sign out' }).click()
@@ -340,7 +340,8 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   const { page } = await browser.enter(service, eva)
   await page.goto('/jobs')
   // The web app sends 17 MB in two PATCH requests of 16 MB and 1 MB. A script in the page drops all requests after the
-  // first one, so the upload stops at 94 %. A route of Playwright would copy all bytes of the requests.
+  // first one, so the upload stops at 94 %. The test uses no route of Playwright for this, because a route would copy
+  // all bytes of the requests.
   const bytes = new Uint8Array(17 * 1024 * 1024)
   const path = file('long.wav', bytes)
   await page.evaluate(`pieces = 0
@@ -447,7 +448,8 @@ seen('an upload that is paused while the page asks for its offset sends no furth
   await isAsked.promise
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused at 0%').waitFor()
-  // A further part would reach the route before the response to this later request arrives.
+  // If the page sent a part of the file after the pause, this part would reach the route before the response to the
+  // later request `/v1` arrives.
   await page.evaluate("fetch('/v1').then(response => response.text())")
   expect(parts).toBe(1)
   const removed = page.waitForRequest(request => request.method() === 'DELETE')

@@ -45,8 +45,8 @@ function NewKey({ keys, onMade }: { keys: Loaded<Keys>; onMade: (key: string) =>
   const most = keys.value.value?.active_max ?? 0
   if (keys.value.value && active >= most) return <p class="hint">{text.allUsed(most)}</p>
   const make = async () => {
-    // If the response is lost, the server may already have made a key, so the request is not sent again. The secret of
-    // this key is then lost. The list shows the key, so that a person can revoke it.
+    // The request is not sent again if its response is lost, because the server may already have made a key. The secret
+    // of this key is then lost, but the list shows the key, so that a person can revoke it.
     const body = { name: name.value.trim() }
     const made = ask<{ key: string }>('POST', '/app/keys', { body, waitsForServer: false })
     const { key } = await made.finally(keys.reload)

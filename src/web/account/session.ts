@@ -69,8 +69,8 @@ export async function signIn(credentials: Credentials): Promise<void> {
 }
 
 /**
- * Ends the session of this browser or, with `everywhere`, all sessions of the account. The session of this browser may
- * have ended already. A call with `everywhere` then asks for a new sign-in, because other sessions may still exist.
+ * Ends the session of this browser or, with `everywhere`, all sessions of the account. If the session of this browser
+ * has already ended, a call with `everywhere` asks for a new sign-in, because other sessions may still exist.
  */
 export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
   try {

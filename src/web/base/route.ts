@@ -30,17 +30,17 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
 }
 
 /**
- * Returns true if "Back" or "Forward" led to the present address. The browser then restores the scroll position, if the
- * page has its earlier length at once.
+ * Returns true if "Back" or "Forward" led to the present address. The browser then restores the scroll position, but
+ * only if the page immediately has the length that it had before.
  */
 export function wasRevisited(): boolean {
   return isRevisited
 }
 
 /**
- * Sets the title of the document. Except for the first page, also moves the focus to the main field or the heading, for
- * screen readers. Moving the focus does not scroll the page, because the browser restores the scroll position after
- * "Back". Must be called in a layout effect. Otherwise, the first typed letters would go into another field.
+ * Sets the title of the document. Except on the first page, also moves the focus to the main field or the heading, so
+ * that a screen reader reads it. Must be called in a layout effect. Otherwise, the first typed letters would go into
+ * another field.
  */
 export function announcePage(title: string): void {
   document.title = `${title} · steno`
@@ -48,6 +48,7 @@ export function announcePage(title: string): void {
   hasAnnounced = true
   if (isFirst) return
   const targets = ['main [autofocus]', 'main h1'].map(each => document.querySelector<HTMLElement>(each))
+  // The focus must not scroll the page, because the browser restores the scroll position after "Back".
   targets.find(Boolean)?.focus({ preventScroll: true })
 }
 
@@ -75,8 +76,8 @@ export function startRouting(): void {
 }
 
 /**
- * Returns true if the app shows the page of the link. The server itself sends some pages, such as /docs. A link may
- * also open a new tab or save a file.
+ * Returns true if the app itself shows the page of the link. Returns false for a page that the server sends, such as
+ * /docs, and for a link that opens a new tab or saves a file.
  */
 function isInside(link: HTMLAnchorElement): boolean {
   if (link.origin !== location.origin || link.target || link.hasAttribute('download')) return false

@@ -21,7 +21,10 @@ const pageLengthMax = 200
 const loaded = signal<Job[] | null>(null)
 /** The chosen filters at the last call of `watchJobs`. */
 let listed = ''
-/** The number of times that `refreshJobs` has replaced the whole list. */
+/**
+ * The number of times that `refreshJobs` has replaced the whole list. `readMoreJobs` drops its response if this number
+ * has changed during the request.
+ */
 let beginnings = 0
 /** The time at which `refreshJobs` last received a response. */
 let readAt = 0
@@ -35,10 +38,8 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again. The response usually reaches to the last loaded job that has not ended,
- * but has at most `pageLengthMax` jobs. Older loaded jobs stay in the list. The response replaces the whole list if it
- * contains no loaded job, because jobs between the response and the loaded jobs may be missing. It also replaces the
- * list if the server has no further jobs.
+ * Requests the start of the list of jobs again, up to the last loaded job that has not ended, but at most
+ * `pageLengthMax` jobs. Older loaded jobs stay in the list if possible.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
@@ -48,6 +49,8 @@ export async function refreshJobs(): Promise<void> {
   const known = loaded.value ?? []
   const fresh = new Set(page.items.map(({ id }) => id))
   const last = page.items.at(-1)
+  // If the response has no loaded job, jobs between the response and the loaded jobs may be missing. If there are no
+  // further jobs, the response is the whole list. In both cases, the response replaces all loaded jobs.
   const beginsAgain = page.next_cursor === null || !known.some(({ id }) => fresh.has(id))
   const isOlder = (job: Job) => !fresh.has(job.id) && last && job.created_at < last.created_at
   const older = beginsAgain ? [] : known.filter(isOlder)

@@ -53,8 +53,8 @@ export function chosenOptions(): JobOptions {
 }
 
 /**
- * Returns the reason why the server would refuse the chosen options, or null if there is none. The server checks the
- * options only after the whole file has arrived.
+ * Returns the reason why the server would refuse the chosen options, or null if there is none. The page checks the
+ * options before an upload, because the server checks them only after the whole file has arrived.
  */
 export function reasonAgainstOptions(): string | null {
   const count = Number(speakers.value)

@@ -53,8 +53,8 @@ type SendOptions = {
   signal: AbortSignal
   onProgress: (sent: number) => void
   /**
-   * Called with the number of successive times that the server has refused a part. The number is 0 after a stored part,
-   * and while the server cannot be reached.
+   * Called with the number of times in a row that the server has refused a part. The number is 0 after the server has
+   * stored a part, and while the server cannot be reached.
    */
   onRefused: (times: number) => void
 }
@@ -127,8 +127,8 @@ function sendPiece(
 }
 
 /**
- * Throws an `UnreadableFile` if the first byte of the file cannot be read. A request with an unreadable file fails with
- * the same error as a request that the server does not answer.
+ * Throws an `UnreadableFile` if the first byte of the file cannot be read. The error of a failed request does not show
+ * this: it is the same for an unreadable file and for a server that does not answer.
  */
 async function requireReadable(file: File): Promise<void> {
   await file

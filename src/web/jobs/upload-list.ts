@@ -1,5 +1,6 @@
-// The uploads of this page, and the stored uploads of earlier visits. Another open page may still have the file of a
-// stored upload. This page asks the other pages, and does not show such uploads.
+// The uploads of this page, and the stored uploads of earlier visits. A stored upload may belong to another open page,
+// which still has its file. This page therefore asks the other pages, and does not show the uploads whose files they
+// have.
 
 import { computed, signal } from '@preact/signals'
 import { session } from '../account/session.ts'

@@ -119,7 +119,7 @@ async function send(id: string): Promise<void> {
   sendNext()
 }
 
-/** Lets the person choose the file of an upload again. */
+/** Records that the page cannot read the file of an upload any more. The person can then choose the file again. */
 function lose(id: string): void {
   files.delete(id)
   change(id, { state: 'lost', bytesPerSecond: 0, fault: words.uploads.unreadable })

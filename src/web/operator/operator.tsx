@@ -17,8 +17,8 @@ export function OperatorPage() {
   const overview = useLoaded(() => ask<Overview>('GET', '/app/operator'))
   useEffect(() => {
     let isOver = false
-    // While the server does not answer, one request waits for it. `setInterval` would add another waiting request each
-    // time.
+    // The timer is set only after a request has ended, so that at most one request waits while the server does not
+    // answer. `setInterval` would add another waiting request each time.
     const again = async () => {
       if (!document.hidden) await overview.reload()
       if (!isOver) timer = setTimeout(again, timing.operatorEveryMs)

@@ -124,8 +124,9 @@ export class Edits {
   }
 
   /**
-   * Sends a new name of a speaker, and returns the previous name. If the transcript on the server has changed, reads it
-   * again. The name is then sent once more if `mayReplace` returns true for the present name.
+   * Sends a new name of a speaker, and returns the previous name. If the server refuses the request because the
+   * transcript has changed, reads the transcript again. The name is then sent once more if `mayReplace` returns true
+   * for the speaker's present name.
    */
   async #setName(speaker: string, name: string, mayReplace: (present: string) => boolean): Promise<string> {
     await this.saving.idle()

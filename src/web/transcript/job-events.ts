@@ -13,9 +13,7 @@ type Listener = { onJob: (job: Job) => void; onUtterance: (utterance: LiveUttera
 
 /**
  * Receives the events of a job until the returned function is called. The stream is closed while the page is hidden,
- * because a browser allows only a few connections to a server. EventSource does not reconnect after the server has
- * refused the stream, for example because the session has ended. The page then requests the job. This request may wait
- * for the sign-in. If the job has not ended, the stream is opened again.
+ * because a browser allows only a few connections to a server.
  */
 export function listen(id: string, { onJob, onUtterance }: Listener): () => void {
   let source: EventSource | null = null
@@ -43,6 +41,8 @@ export function listen(id: string, { onJob, onUtterance }: Listener): () => void
     }
     source.addEventListener('segment', event => onUtterance(JSON.parse(event.data)))
   }
+  // EventSource does not connect again after the server has refused the stream, for example because the session has
+  // ended. `readJob` then waits until the person has signed in again. The stream is opened again if the job goes on.
   const openAgain = async (refused: EventSource) => {
     const job = await readJob(id).catch(() => null)
     if (source !== refused) return

@@ -3,7 +3,7 @@
 
 import type { Place } from './document.ts'
 
-/** The start of a place. */
+/** The start of a place in the text: the index of the utterance, and the position in the text of the utterance. */
 export type Spot = Pick<Place, 'utterance' | 'from'>
 
 export function isAt(place: Spot | undefined, spot: Spot): boolean {

@@ -125,8 +125,8 @@ export class Player {
   }
 
   /**
-   * Finds the cause of an error of the player. If the server sends the recording, loads it again, at most `reloadsMax`
-   * times. From the second error on, loads it only if the network or an ended session was the cause.
+   * Finds the cause of an error of the player. Loads the recording again if the server sends it, at most `reloadsMax`
+   * times. From the second error on, loads it again only if the network or an ended session was the cause.
    */
   async #explain(): Promise<void> {
     const { media, position } = this

@@ -133,7 +133,8 @@ export class Saving {
    */
   async save(): Promise<void> {
     clearTimeout(this.#timer)
-    // Of several callers that wait for the same request, one sends the next request, and the others wait for it too.
+    // Several callers may wait for the same request. The first one sends the next request, and the others then wait for
+    // it.
     while (this.#running) await this.#running
     const sent = this.#sendable().slice(0, sentAtOnce)
     if (sent.length === 0) return
@@ -269,8 +270,8 @@ export class Saving {
   }
 
   /**
-   * Changes an utterance, but not the label of its speaker: `Edits.names` holds the present name for this label. The
-   * caller increases `textChanges` once for all its changes, because each increase repeats the search in the
+   * Changes an utterance, but keeps the label of its speaker, because `Edits.names` holds the present name for this
+   * label. The caller increases `textChanges` once for all its changes, because each increase repeats the search in the
    * transcript.
    */
   #put(utterance: number, { speaker: _, ...fresh }: Partial<Utterance>): void {

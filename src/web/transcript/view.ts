@@ -121,8 +121,8 @@ export class TranscriptView {
   }
 
   /**
-   * Changes the displayed text of an utterance, but only the part that differs. A caret inside this part moves to its
-   * end, and any other caret keeps its place.
+   * Changes the displayed text of an utterance, but only the part that differs. If the caret is in the changed part, it
+   * moves to the end of this part. Otherwise it stays at its place in the text.
    */
   write(utterance: number, text: string): void {
     const node = this.#textOf(utterance)

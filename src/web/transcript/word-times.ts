@@ -11,7 +11,7 @@ export type WordTimes = {
   words: Uint32Array
   starts: Float64Array
   ends: Float64Array
-  /** The latest end of this word and of all words that start before it. */
+  /** The latest end among this word and all words that start before it. */
   latestEnds: Float64Array
 }
 
