@@ -111,7 +111,7 @@ const preparations: Record<string, (reader: Reader) => Promise<void>> = {
     }
   },
   'docs/search-and-edits.md': async ({ folder }) => {
-    // An edit in this document changes the fourth utterance, so the recording needs four utterances.
+    // An edit in docs/search-and-edits.md changes the fourth utterance, so the recording needs four utterances.
     for (const name of ['talk.mp3', 'call.wav']) copyFileSync(conversation, join(folder, name))
   },
   'docs/uploads.md': async ({ folder }) =>

@@ -1,5 +1,5 @@
-// Tests that the models in models/pocket have the layout of the published models, so that the same code loads both.
-// Also tests their sizes, outputs and README.
+// Tests that the models in models/pocket have the layout of the real models that users download, so that the same code
+// loads both. Also tests their sizes, outputs and README.
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'

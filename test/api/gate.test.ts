@@ -102,21 +102,22 @@ steered.each([
     method,
     headers: {
       'Content-Type': text === form ? 'multipart/form-data; boundary=xyz' : 'application/json',
-      // With this header, another function of the server reads the body of a request to start a job. This function must
-      // check the API key again too.
+      // With this header, `takeIdempotentBody` reads the body of a request to start a job. It must check the API key
+      // again after it has read the body, as the function for other bodies does.
       'Idempotency-Key': 'a',
       ...(path.startsWith('/app/')
         ? { Cookie: `steno_session=${token}`, 'Sec-Fetch-Site': 'same-origin' }
         : { Authorization: key }),
     },
-    // With a `highWaterMark` of 0, `pull` is called only when the server reads the body. The server does this after it
-    // has checked the headers.
+    // With a `highWaterMark` of 0, `pull` is called only when the server reads the body. So the key is revoked after
+    // the server has checked the headers.
     body: new ReadableStream({ pull }, { highWaterMark: 0 }),
   })
   expect((await openApp(service as unknown as Service).handle(request)).status).toBe(401)
 })
 
-// The server looks up the host name only of a plain http address.
+// The address is plain http, because the server looks up the host name only of such an address. The key is revoked
+// during the look-up.
 const webhook = 'http://hooks.example/steno'
 
 steered.each([

@@ -3,11 +3,16 @@ import { LargeAnswers } from '../../src/api/jobs/large-answers.ts'
 import { limits } from '../../src/limits.ts'
 
 const { signal } = new AbortController()
-/** Longer than the first part of a response, which Bun takes before a client reads. */
+/**
+ * Bun takes the first part of a response before the client reads. This body is longer, so its response waits for the
+ * client.
+ */
 const body = '.'.repeat(3 * limits.answerPartBytes)
 const write = () => ({ body, headers: {} })
 
-/** Replaces the timers of waiting requests. Call `tick` to run all of them once. */
+/**
+ * Replaces `setInterval`, by which each waiting request makes its regular check. `tick` makes all these checks once.
+ */
 function steeredTimers() {
   const checks: (() => void)[] = []
   const spy = spyOn(globalThis, 'setInterval').mockImplementation(((check: () => void) => {

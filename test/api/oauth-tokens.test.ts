@@ -335,8 +335,8 @@ steered('a token that expires while a body arrives is still accepted, but a revo
     const request = new Request(`${service.url}/v1/upload`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-      // With a `highWaterMark` of 0, `pull` is called only when the server reads the body. The server does this after
-      // it has checked the headers.
+      // With a `highWaterMark` of 0, `pull` is called only when the server reads the body. The server reads it only
+      // after it has checked the headers.
       body: new ReadableStream({ pull }, { highWaterMark: 0 }),
     })
     return (await app.handle(request)).status
@@ -361,7 +361,8 @@ steered('beyond fifty grants of an account the least used one ends', async () =>
   for (let count = 2; count <= limits.grantsMax; count++) await getTokens()
   expect((await call(first.access_token)).status).toBe(200)
   expect((await call(second.access_token)).status).toBe(401)
-  // The clock steps back, so the last uses of these grants are now in the future.
+  // The clock steps back, so the last uses of the older grants are now in the future. A new grant must still not count
+  // as the least used one.
   service.stepClock(-24 * 3_600_000)
   const later = [await getTokens(), await getTokens()]
   for (const { access_token } of later) expect((await call(access_token)).status).toBe(200)

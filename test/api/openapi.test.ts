@@ -194,24 +194,26 @@ sourceOnly('the document has every endpoint with its parameters, bounds and erro
   expect(submit.responses['429'].headers['Retry-After']).toBeDefined()
   expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()
   expect(submit.responses['401'].headers['WWW-Authenticate']).toBeDefined()
-  // INSUFFICIENT_SCOPE names the missing scope in this header. POST /v1/accounts needs no key, so its 403 lacks it.
+  // The error INSUFFICIENT_SCOPE names the missing scope in the header WWW-Authenticate. POST /v1/accounts needs no
+  // key, so its 403 has no such header.
   expect(submit.responses['403'].headers['WWW-Authenticate']).toBeDefined()
   expect(paths['/v1/accounts'].post.responses['403'].headers['WWW-Authenticate']).toBeUndefined()
   expect(submit.responses['409'].headers['Retry-After']).toBeDefined()
-  // IDEMPOTENCY_KEY_LOCKED (409) and TUS_VERSION_NOT_SUPPORTED (412) have these headers. The 409 and 412 of an edit are
-  // other errors.
+  // A 409 has Retry-After only for IDEMPOTENCY_KEY_LOCKED, and a 412 has Tus-Version only for
+  // TUS_VERSION_NOT_SUPPORTED. An edit has neither of these two errors.
   const { patch: edit } = paths['/v1/transcribe/{id}']
   expect(edit.responses['409'].headers['Retry-After']).toBeUndefined()
   expect(edit.responses['412'].headers['Tus-Version']).toBeUndefined()
-  // Every response of a tus route names the version of the protocol. Only the 409 also names the offset.
+  // Every response of a route for resumable uploads names the version of the protocol (Tus-Resumable). Only the 409
+  // also names the offset (Upload-Offset).
   const { patch: append } = paths['/v1/upload/resumable/{id}']
   expect(Object.keys(append.responses['409'].headers)).toContain('Upload-Offset')
   expect(Object.keys(append.responses['410'].headers)).toContain('Tus-Resumable')
   expect(Object.keys(append.responses['410'].headers)).not.toContain('Upload-Offset')
   expect(Object.keys(append.responses['204'].headers)).toContain('Tus-Resumable')
   const told = JSON.stringify(paths)
-  // NOT_FOUND is for unknown routes, and INVALID_CREDENTIALS for routes below /app. The document describes only public
-  // routes, and has OpenAI's name for MODEL_NOT_FOUND.
+  // These three codes are not in the document. NOT_FOUND is for unknown routes, and INVALID_CREDENTIALS for routes
+  // below /app, which are not public. MODEL_NOT_FOUND has OpenAI's name there.
   const elsewhere = ['NOT_FOUND', 'INVALID_CREDENTIALS', 'MODEL_NOT_FOUND']
   expect(told).toContain('model_not_found: ')
   const codes = Object.keys(requestErrors).filter(code => !elsewhere.includes(code))

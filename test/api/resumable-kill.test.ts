@@ -18,7 +18,7 @@ test('after two kills in the middle tus-js-client leaves an identical file', asy
   const run = (port: number) =>
     start([...testedProgram(), 'serve', '--port', `${port}`], {
       STENO_DATA_DIR: prepared.dataDir,
-      // The data folder contains no model, so the engine loads nothing.
+      // STENO_MODEL names the data folder, which contains no model, so the engine loads nothing.
       STENO_MODEL: prepared.dataDir,
       STENO_RATE_LIMITS: 'off',
       STENO_LOG: 'json',

@@ -124,7 +124,8 @@ test.each(['newest', 'best'])('pages in the order %s have no gap and no repeat',
 })
 
 test.each(['newest', 'best'])('in the order %s, a page ends early after long utterances', async order => {
-  // One word and its times have about 60 bytes.
+  // A word with its times takes about 60 bytes, so this utterance alone is longer than a page of results may be
+  // (`searchPageBytesMax`).
   const long = `word ${'other '.repeat(limits.searchPageBytesMax / 50)}`
   const { search } = await serviceWith([long, 'word', long, long, 'word'])
   const pages: number[] = []

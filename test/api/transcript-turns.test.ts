@@ -31,7 +31,10 @@ test('accounts take turns in the work on transcripts', async () => {
   expect(order).toEqual(['ana', 'ana', 'ben', 'ana'])
 })
 
-/** Longer than the first part of a response, which Bun takes before a client reads. */
+/**
+ * Bun takes the first part of a response before the client reads. This body is longer, so its response waits for the
+ * client.
+ */
 const heldBody = '.'.repeat(3 * limits.answerPartBytes)
 
 /** Holds all slots for large responses that one account may take. */
@@ -56,7 +59,8 @@ sourceOnly('large transcripts and edits wait until a client has read an earlier 
     return app.handle(request)
   }
   const [large, small] = [add('a'.repeat(limits.largeTranscriptBytes)), add('a')]
-  // In UTF-8, this text has two bytes for each character.
+  // In UTF-8, each character of this text takes two bytes. So the edit counts as large, although its text is not too
+  // long.
   const longText = 'ü'.repeat(limits.editedTextLengthMax)
 
   const gone = new AbortController()
@@ -112,7 +116,7 @@ sourceOnly('an export takes breaks, in which the server handles other events', a
     if (!isOver) setImmediate(event)
   }
   setImmediate(event)
-  // Each reading of the clock is later by the interval of the breaks, so each step ends with a break.
+  // Each reading of the clock is later by `breakEveryMs`, so the code lets the event loop run after every step.
   let nowMs = 0
   using _ = spyOn(performance, 'now').mockImplementation(() => (nowMs += limits.breakEveryMs))
   const counts: number[] = []
@@ -127,7 +131,8 @@ sourceOnly('an export takes breaks, in which the server handles other events', a
     await count(readTranscript(context, job.id, { page: 1, format }))
   }
   isOver = true
-  // The steps read, and then write, each utterance.
+  // The code goes through all utterances twice: to read them and to write them. The event loop must run after each
+  // utterance.
   for (const each of counts) expect(each).toBeGreaterThanOrEqual(2 * texts.length)
 })
 
@@ -137,7 +142,7 @@ sourceOnly.each(['', '/export?format=srt'])(
     const service = await startTestService()
     const ana = service.account('ana')
     const id = addTranscript(service.db, ana, ['One.'])
-    // The turn of the request comes after that of the deletion.
+    // The deletion takes its turn first, so the request waits until the transcript is deleted.
     const deletion = inTurn('ben', () => deleteJob(service.db, ana.id, id))
     const headers = { 'X-Api-Key': ana.key }
     const request = new Request(`${service.url}/v1/transcribe/${id}${path}`, { headers })
@@ -156,7 +161,7 @@ sourceOnly.each(['GET', 'PATCH'])(
     const service = await startTestService()
     const ana = service.account('ana')
     const id = addTranscript(service.db, ana, ['One.'])
-    // The turn of the request comes after that of the revocation.
+    // The revocation takes its turn first, so the request waits until the key is revoked.
     const revocation = inTurn('ben', () => revokeKey(service.db, ana.keyId))
     const request = new Request(`${service.url}/v1/transcribe/${id}`, {
       method,

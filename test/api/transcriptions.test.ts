@@ -56,7 +56,7 @@ steered('the list can be filtered by status and time', async () => {
   expect(await ids(`from=${created_at}`)).toEqual([second])
   expect(await ids(`to=${created_at}`)).toEqual([first])
   expect(await ids(`from=${created_at.replace('Z', '')}`)).toEqual([second])
-  // A time may be more precise than a millisecond.
+  // A time in the query may be more precise than a millisecond.
   const justAfter = created_at.replace('Z', '4Z')
   expect(await ids(`from=${justAfter}`)).toEqual([])
   expect(await ids(`to=${justAfter}`)).toEqual([second, first])

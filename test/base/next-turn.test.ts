@@ -1,4 +1,4 @@
-// Tests the waits for a later turn of the event loop.
+// Tests the functions by which a long task lets the event loop run: `nextTurn`, and the class `LaterTurn`.
 
 import { expect, test } from 'bun:test'
 import { LaterTurn, nextTurn } from '../../src/base/next-turn.ts'

@@ -1,4 +1,5 @@
-// Tests the child process that unpacks the carried files. Shell scripts replace the built program.
+// Tests the child process that unpacks the files that the built program contains. Shell scripts replace the built
+// program.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -102,7 +102,7 @@ test('place never overwrites a file, and returns false', () => {
 const strace = Bun.which('strace')
 const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
 
-/** The errors of file systems without hard links, and of a file with too many hard links. */
+/** The errors of `link` on a file system without hard links, and for a file with too many hard links. */
 type LinkError = 'EPERM' | 'EOPNOTSUPP' | 'EMLINK' | 'ENOSYS'
 
 /**

@@ -43,7 +43,10 @@ const sound = join(clips ?? '', 'doctor.flac')
 
 type Transcribe = (input: TranscribeInput, options: TranscribeOptions) => Promise<Transcript>
 
-/** A fake engine. The transcript of a section of a recording contains the word `here`. */
+/**
+ * A fake engine. The text of a whole recording is `It rains.`, and the text of a section of a recording is
+ * `It rains here.`
+ */
 const answer: Transcribe = async ({ durationMs, section }) => ({
   full_transcript: 'It rains.',
   language: 'en',
@@ -307,8 +310,8 @@ test.skipIf(!clips)(
       }
       const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`.replace('http', 'HTTP'))
       expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
-      // A download has two entries below `temporary`: a folder and the file in it. The second download replaces the
-      // first one.
+      // A download has two entries below `temporary`: a folder and the file in it. The first download is removed before
+      // the second one begins.
       const copies = [0, 2, 2]
       expect(seen).toEqual(copies.map(copies => ({ isThere: true, together: 1, copies })))
       expect(readdirSync(temporary)).toEqual([])

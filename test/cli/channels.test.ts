@@ -50,7 +50,7 @@ async function spokenIn(name: string) {
 
 let ended: Ended
 
-// One run transcribes all recordings, because each run starts an engine.
+// The tests share one run of the command, because each run starts its own engine.
 beforeAll(async () => {
   if (missing) return
   const [doctor, slt] = await Promise.all(

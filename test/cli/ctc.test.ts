@@ -26,7 +26,7 @@ const out = temporaryFolder()
 
 const transcriptOf = (name: string) => Bun.file(join(out, `${name}.json`)).json()
 
-// One run transcribes all clips, because each run starts an engine.
+// The tests share one run of the command, because each run starts its own engine.
 beforeAll(async () => {
   if (!model || !clips || !speech) return
   const files = [join(clips, 'unseen.flac')]

@@ -111,7 +111,7 @@ test.skipIf(!builtIn)(
   60_000,
 )
 
-/** Copies the pocket model. Returns the folder of the copy. */
+/** Copies the pocket model (a small model for tests). Returns the folder of the copy. */
 function ownModel(): string {
   const model = join(folder, 'mine')
   cpSync(pocket!, model, { recursive: true })

@@ -122,7 +122,8 @@ test('a service finds the provider that was installed before it had a data folde
     expect(hasCuda()).toBe(false)
     expect(await run('--from', path)).toMatchObject({ code: 0 })
     expect([hasCuda(), cudaFolder()]).toEqual([true, place()])
-    // The engine process gets these two variables, and no other variable whose name begins with STENO_.
+    // The engine process gets STENO_CACHE_DIR and STENO_NATIVE_DIR, and no other variable whose name begins with
+    // STENO_.
     expect(nativeEnvironment()).toEqual(places)
   })
 })

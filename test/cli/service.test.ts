@@ -777,7 +777,10 @@ async function serve(
   return { ...server, url, key: () => server.printed(/(sk_live_\S+)\n/) }
 }
 
-/** Starts a command and adds it to `endedWith`. The processes in the default list `servers` end with each test. */
+/**
+ * Starts a command, and adds it to the list `endedWith`. The commands in the default list `servers` are ended after
+ * each test.
+ */
 function launch(args: string[], env: Record<string, string | undefined>, endedWith = servers) {
   const child = Bun.spawn(selfCommand(...args), { env, stdout: 'pipe', stderr: 'pipe' })
   const out = collect(child.stdout)

@@ -81,10 +81,11 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 
 /**
  * Returns true if the step `detail` of a query plan reads all rows of one of four tables, or the whole index of ended
- * jobs or of jobs with media. For these two indexes, SQLite writes `completed_at>?` even if the statement has no lower
- * bound. The function therefore searches the statement for a lower bound.
+ * jobs or of jobs with media.
  */
 function readsAll(statement: string, detail: string): boolean {
+  // For both indexes, SQLite writes `completed_at>?` even if the statement has no lower bound of `completed_at`. So the
+  // code looks for this bound in the statement.
   const allEnded =
     / INDEX (jobs_ended|jobs_with_media) \(completed_at>\?\)$/.test(detail) &&
     !/completed_at >/.test(statement)

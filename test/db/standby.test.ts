@@ -215,7 +215,7 @@ test('a data folder whose id was not written gets another one', async () => {
   const [folder, one] = await startPair()
   const two = temporaryFolder()
   await closing.pop()?.()
-  // A full disk, or a power cut, leaves an empty file.
+  // A full disk, or a power cut, can leave the file `standby.id` empty.
   writeFileSync(join(two, 'standby.id'), '')
   await joinPair(folder, two).joined
   expect(isId(readFileSync(join(two, 'standby.id'), 'utf8'))).toBe(true)
@@ -391,7 +391,7 @@ test('a damaged or incomplete copy is skipped for an older one', async () => {
   copyFileSync(join(folder, 'copy-00000001-00000000.db'), join(folder, 'copy-00000001-00000002.db'))
   await joinPair(folder, two).joined
   expect(namesIn(two)).toEqual(['ana'])
-  // An intact copy that cannot be restored, because the folder exists, is not skipped.
+  // An intact copy is not skipped if its restore fails. Here it fails because the folder `two` exists.
   const restored = restoreInChild(join(folder, 'copy-00000001-00000000.db'), two)
   await expect(restored).rejects.toThrow('was not restored: EEXIST')
 })
@@ -492,7 +492,8 @@ test('a command beside the server that waits is refused, because its changes wou
   const take = (holder: string) => openLease({ folder, holder, afterMs: 0, monotonic: () => 0 })()
   expect(await codeOf(two)).toBe(0)
   await (await take('one'))?.own()
-  // No server has joined the pair with the data folder `spare`: it may be a restored backup.
+  // No server has joined the pair with the data folder `spare`, which may be a restored backup. The command is
+  // therefore permitted there.
   expect([await codeOf(one), await codeOf(two), await codeOf(spare)]).toEqual([0, 1, 0])
   // A backup is permitted on the second machine, because its database may be the only one left if the first machine is
   // lost.

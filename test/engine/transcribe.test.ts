@@ -27,10 +27,15 @@ import { compareTimes, compareWords, plainWords, type Truth } from '../support/w
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 let compactFolder: string
-/** All models of the engine. The speech model is the compact form of the pocket model. */
+/**
+ * All models of the engine. The speech model is the compact form (8-bit weights) that steno makes of the pocket model.
+ */
 let models: LoadedModels
 let compact: Whisper
-/** The same models, but the speech model consists of the pocket model's published graphs. */
+/**
+ * All models of the engine. The speech model is the pocket model with the graphs in its folder, not in its compact form
+ * (8-bit weights).
+ */
 let published: LoadedModels
 
 beforeAll(async () => {
@@ -205,7 +210,8 @@ test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skippe
   expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
 })
 
-// A job is charged for this duration. The media program also rounds the duration of a file down.
+// A job is charged for the duration in its transcript. The media program rounds the duration of a file down, so the
+// engine must do this too.
 test.skipIf(missing)(`the duration is rounded down to a millisecond${skipped}`, async () => {
   const { duration_seconds } = await hear(all(new Float32Array(2 * 16_000 - 1)))
   expect(duration_seconds).toBe(1.999)
@@ -272,8 +278,8 @@ const [program, counter] = ['../../src/main.ts', '../support/count-run-two.ts'].
   fileURLToPath(new URL(path, import.meta.url)),
 ) as [string, string]
 
-// The engine process starts a second thread for one of the two windows. It starts this thread after it has given up its
-// rights, which must still allow this.
+// The engine process starts a second thread for one of the two windows. It starts the thread after it has given up most
+// of its rights. The rights that are left must allow this start.
 test.skipIf(missing || process.platform !== 'linux')(
   `an engine process with two threads encodes two windows at the same time, with the transcript of this process${skipped}`,
   async () => {

@@ -54,7 +54,7 @@ test.each([
     command: [process.execPath, '--preload', faults, program, 'engine'],
     onExit: resolve,
   })
-  // This answer shows that the engine process has started. The test needs no model.
+  // This error is an answer of the engine process, so the process has started. The test needs no model.
   await expect(worker.load()).rejects.toThrow('The model fake cannot be loaded')
   process.kill(worker.pid, signal)
   await exit

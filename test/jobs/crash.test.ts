@@ -151,8 +151,8 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
 }
 
 /**
- * Sends the requests of `sent` that have no response yet, and stores the ids of their jobs in `accepted`. Leaves out
- * requests without an upload id, whose upload a kill interrupted.
+ * Sends the requests of `sent` that have no response yet, and stores the ids of their jobs in `accepted`. Leaves out a
+ * request without an upload id: a kill interrupted its upload.
  */
 async function askAgain(
   calls: Calls,

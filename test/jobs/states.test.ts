@@ -23,7 +23,8 @@ const db = openDb(folder)
 const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
 const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
 
-// This job gives the account a turn. The job of a new account then comes before those of this account.
+// Starts one job of the account. The accounts take turns, so the jobs of a new account then come before other jobs of
+// this account.
 beforeAll(() => {
   steps.pending(newJob())
   startNextJob(db)
@@ -135,7 +136,8 @@ test('a job is overtaken however many jobs wait before it', () => {
     return needs.language === null
   })
   expect(started?.id).toBe(last)
-  // The engine is asked once for all jobs with the same needs.
+  // The engine is asked once for each set of needs (the language `de`, and no language), not once for each of the 101
+  // jobs.
   expect(asked).toHaveLength(2)
   expect(startNextJob(db)?.id).toBe(german[0])
   for (const id of german.slice(1)) failJob(db, id, { code: 'CANCELLED' })

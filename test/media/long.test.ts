@@ -161,14 +161,14 @@ test('a CAF file gives the same samples when it is long', async () => {
   const noise = 0.02
   const layout = { priming: 2112, remainder: 100, packets }
   // FFmpeg reads the packet table of a CAF file with up to 65,536 packets. The code of the media program itself reads a
-  // longer table. 149 parts have 65,709 packets.
+  // longer table, such as that of the file with 149 parts, which has 65,709 packets.
   const short = await decodeAll(write(repeatedCaf(file, 3, layout)))
   const long = await decodeAll(write(repeatedCaf(file, 149, layout)))
   expect(Buffer.compare(bytesOf(long.subarray(0, 2 * part)), bytesOf(short.subarray(0, 2 * part)))).toBe(0)
   expect(long.length).toBe(short.length + 146 * part)
   expect(short.findIndex(sample => Math.abs(sample) > 10 * noise)).toBeGreaterThan(0)
-  // The first two parts were compared above. The last part is compared with the last part of the short file. Each part
-  // before it is compared with the second part of the short file.
+  // The first two parts were compared above. Of the parts after them, the last one is compared with the last part of
+  // the short file, and all others with the second part of the short file.
   let most = 0
   for (let at = 2 * part; at < long.length; at++) {
     const parts = Math.min(146, Math.floor(at / part) - 1)
@@ -216,8 +216,8 @@ test('a damaged fragment gives the same result in a long file', async () => {
     const byte = random.below(30) - 4
     const bit = 1 << random.below(8)
     const damage = (padding: number) => {
-      // The padding is a box. With a `padding` of 0, the box is empty, but it exists. Both files therefore have the
-      // same boxes.
+      // The padding is a box, which exists even if its size (`padding`) is 0. So the file with padding and the file
+      // without it have the same boxes.
       const bytes = fragmented(file, packets, 10, { ...layout, padding })
       const at = bytes.lastIndexOf(type, -1, 'latin1') + byte
       bytes[at] = bytes[at]! ^ bit

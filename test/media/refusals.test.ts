@@ -63,8 +63,8 @@ test('more channels than FFmpeg can mix are refused before a job is charged', as
 })
 
 test('a disk that cannot be read is not the end of the file', async () => {
-  // No memory of a process is at address 0. The first read of this file therefore fails with the error of a broken disk
-  // (EIO).
+  // The file /proc/self/mem has the memory of a process, which has none at address 0. The first read of the file
+  // therefore fails with the error of a broken disk (EIO).
   expect(await failureOf(inspect('/proc/self/mem'))).toMatchObject({ code: 'PROCESSING_ERROR' })
 })
 

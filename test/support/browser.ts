@@ -51,7 +51,7 @@ export async function launchBrowser(): Promise<Browser> {
   removeLeftProfiles()
   const profile = join(browserFolder, `profile-${process.pid}`)
   mkdirSync(profile, { recursive: true })
-  // Playwright makes the browser's folders in TMPDIR.
+  // Playwright makes the browser's folders in TMPDIR, so TMPDIR is the folder `profile` during the start.
   return withTemporaryFolder(profile, () => chromium.launch(options))
 }
 

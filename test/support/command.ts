@@ -10,7 +10,8 @@ import { openDb } from '../../src/db/open-db.ts'
 
 export async function findCommand(dataDir: string, ...[name = '', ...args]: string[]) {
   const written = { out: '', err: '' }
-  // A command may change the environment of its process, for example for its engines.
+  // A command may change the environment of its process, for example for its engines. The old environment is restored
+  // after the command.
   const before = { ...process.env }
   process.env.STENO_DATA_DIR = dataDir
   const out = spyOn(terminal, 'out').mockImplementation(text => {

@@ -47,7 +47,7 @@ async function unpackInto(folder: string): Promise<void> {
   const draft = mkdtempSync(join(browserFolder, 'draft-'))
   try {
     const { default: carried } = await import('@sparticuz/chromium')
-    // The package unpacks into TMPDIR.
+    // The package unpacks into TMPDIR, so TMPDIR is the folder `draft` here.
     await withTemporaryFolder(draft, () => carried.executablePath())
     const libraries = join(draft, 'al2023')
     mkdirSync(libraries)

@@ -10,7 +10,10 @@ export function weightOf(data: Float32Array, dims: readonly number[]): Weight {
   return { type: 'F32', dims, bytes, transposed: false }
 }
 
-/** The names of the parts of a layer: in the pocket model (keys), and in the published models (values). */
+/**
+ * The names of the parts of a layer: in the pocket model (keys), and in the models that Hugging Face publishes
+ * (values).
+ */
 const parts = {
   attn_ln: 'self_attn_layer_norm',
   cross_attn_ln: 'encoder_attn_layer_norm',

@@ -22,7 +22,10 @@ type Results = Record<string, any>
 const findPackage = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("openai") is None)'
 const python = findPython()
 
-/** Starts a service whose engine returns the dialogue for each job. Returns the arguments of `walk`. */
+/**
+ * Starts a service whose engine returns the dialogue for each job. Returns the arguments for `walk`, which calls every
+ * OpenAI-compatible endpoint.
+ */
 async function startTelling(): Promise<[baseUrl: string, key: string, clip: string]> {
   const { service, ana } = await startOpenAi({
     ...unlimited,
@@ -34,7 +37,8 @@ async function startTelling(): Promise<[baseUrl: string, key: string, clip: stri
 }
 
 /**
- * Reports each utterance of the dialogue, and returns the dialogue. Without diarization, the dialogue has no speakers.
+ * The function `transcribe` of the fake engine. Reports each utterance of the dialogue, and returns the dialogue.
+ * Without diarization, the dialogue has no speakers.
  */
 async function tell({ diarize }: TranscribeInput, { onUtterances }: TranscribeOptions): Promise<Transcript> {
   const speakers = diarize ? dialogue.speakers : null

@@ -81,7 +81,8 @@ test('the timestamp token between two segments takes no time from the word after
 })
 
 test('words that are said after the end of their segment get the time at which they are said', () => {
-  // The timestamp tokens say that the four words end at 1.2 s, and the attention says that they begin at 4 s.
+  // The timestamp tokens say that the four words end at 1.2 s, but the attention says that they begin at 4 s. The
+  // attention must decide.
   const said = [200, 230, 260, 290].map(from => attendTo(400, from, from + 30))
   const wrong = segment([0, 1, 2, 3], 0, 60, [...said, attendTo(400, 320, 400)])
   const found = wordTimes(tokenizer, 'en', [wrong], 400)
@@ -90,7 +91,8 @@ test('words that are said after the end of their segment get the time at which t
 })
 
 test('words that the model invented after the end of the speech stay in their segment', () => {
-  // As in real models, the attention of words that were not spoken is on frames before their segment.
+  // The words of the second segment were not spoken. As in real models, their attention is on frames before their
+  // segment.
   const said = segment([4], 20, 80, [attendTo(400, 20, 80), attendTo(400, 80, 81)])
   const back = [100, 130, 160, 190, 220].map(from => attendTo(400, from, from + 30))
   const found = wordTimes(tokenizer, 'en', [said, segment([0, 1, 2, 3], 397, 400, back)], 400)

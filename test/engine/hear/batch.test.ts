@@ -50,7 +50,8 @@ test.skipIf(missing).each(layouts)(
         onShare: async () => {},
       })
     const together = await decodeRows(0, names.length)
-    // If the texts of all temperatures are less probable than the limit, the most probable text is kept.
+    // A text is decoded again if its log probability is below `logProbabilityMin`. If all later texts are even less
+    // probable, the first text is kept, which has the temperature 0.
     const wasAgain = together.map(
       ({ temperature, logProbability }) => temperature > 0 || logProbability < guards.logProbabilityMin,
     )

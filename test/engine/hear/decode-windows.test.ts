@@ -106,8 +106,8 @@ test('if the second pair of windows fails, the first pair is closed and the erro
 })
 
 /**
- * Returns the rows that `decodeWindows` passes to a fake decoder. A row has the lengths of a window's sound and speech.
- * `extended` has the same windows, some with more speech at their end.
+ * Returns the rows that `decodeWindows` passes to a fake decoder: one row for each window, with the lengths of its
+ * sound and of its speech. `extended` has the windows of `windows`, some with more speech at their end.
  */
 async function rowsOf(windows: readonly Window[], extended: readonly Window[]): Promise<Row[]> {
   const rows: Row[] = []

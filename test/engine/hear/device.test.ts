@@ -199,7 +199,10 @@ async function openBoth() {
 }
 
 let pocketOpened: ReturnType<typeof openBoth> | null = null
-/** Returns the pocket model twice: as published graphs and as graphs for GPUs. Only the first call opens the graphs. */
+/**
+ * Returns the pocket model twice: with the graphs in its folder, and with the graphs that steno makes for GPUs. Only
+ * the first call opens the graphs.
+ */
 const openPocket = () => (pocketOpened ??= openBoth())
 
 test.skipIf(missing)(

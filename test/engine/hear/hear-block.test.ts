@@ -115,8 +115,8 @@ function hear(models: WhisperModels, spans: [number, number][], context: number[
 }
 
 // Each case has a language, the number of tokens in two seconds, and the begin times of the decoded windows in seconds.
-// These numbers of tokens correspond to three to five words. Whisper needs this many tokens per word: Hindi 4.4,
-// Bengali 11.6, Telugu 11.1, Georgian 17.7.
+// Two seconds of speech have three to five words. Whisper needs many tokens per word in some languages: Hindi 4.4,
+// Telugu 11.1, Bengali 11.6, Georgian 17.7.
 test.each([
   ['Hindi', 20, [0, 20]],
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],
@@ -213,7 +213,7 @@ test('a window that was judged as silence is not recognised again, and gives no 
     texts: [],
     rest: null,
   } as const
-  // The call gets no models, so a second recognition would throw.
+  // `hearRest` gets no models here, so it would throw if it recognised the window again.
   const options = { listener: {} } as unknown as Parameters<typeof hearRest>[2]
   expect(await hearRest({} as WhisperModels, [{ ...decoded, texts: [] }], options)).toEqual([])
 })
@@ -232,8 +232,8 @@ test('a text with more tokens than its sound can have is cut off, and is doubtfu
   const long = Array.from({ length: 80 }, (_, id) => id)
   const cut = modelsThatSay(() => [at(0), ...long])
   const { texts, warnings } = await hear(cut.models, [[0, 0.2]])
-  // 0.2 s may have 40 tokens: 32 + 0.2 × 36, rounded up. The first token is a timestamp token, and the last token is
-  // dropped.
+  // A window with 0.2 s of speech may have 40 tokens: 32 + 0.2 × 36, rounded up. The first token is a timestamp token,
+  // and the last token is dropped.
   expect(texts.length).toBe(38)
   expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])
   // The end of a doubtful text is not decoded again in a window of its own.

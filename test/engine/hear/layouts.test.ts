@@ -1,4 +1,4 @@
-// Tests the layouts of the published models, with small sizes and random weights. Layouts differ in the numbers of mel
+// Tests the layouts of Whisper's models, with small sizes and random weights. Layouts differ in the numbers of mel
 // bands, vocabulary entries and decoder layers, and in the ids of special tokens.
 
 import { expect, test } from 'bun:test'

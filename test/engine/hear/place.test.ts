@@ -121,8 +121,8 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
     return texts[three]!.from / sampleRate
   }
   expect(startOf(2.4, 101)).toBeCloseTo(2.2, 1)
-  // If the attention begins late, ` three` starts 0.08 s before the second speech span. The same holds after a longer
-  // pause.
+  // The word ` three` starts 0.08 s before the second speech span if its attention begins late (frame 115), or if the
+  // pause is longer (until 2.5 s).
   expect(startOf(2.4, 115)).toBeCloseTo(2.32, 1)
   expect(startOf(2.5, 101)).toBeCloseTo(2.42, 2)
 })
