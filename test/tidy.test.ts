@@ -16,7 +16,7 @@ import {
   type SourceFile,
 } from './support/source.ts'
 
-// The first test parses all source files in src, which takes seconds on a busy machine.
+// The first test parses all source files in src, which takes seconds on a busy machine. The timeout is therefore long.
 setDefaultTimeout(60_000)
 
 /**

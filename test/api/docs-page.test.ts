@@ -69,8 +69,8 @@ withClips(
         [400, 401, 405, 406, 412, 413, 415, 422].filter(status => statuses.includes(status)),
       ]).toEqual([name, []])
     }
-    // All Python examples run in one process, so each of them must have the same imports. An example could otherwise
-    // work only because an earlier one imported a module.
+    // All Python examples run in one process, so an example could work only because an earlier one has imported a
+    // module. The examples must therefore have the same imports.
     expect([...imports]).toEqual(python ? ['import os, urllib.request'] : [])
   },
   120_000,

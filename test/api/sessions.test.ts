@@ -381,7 +381,7 @@ test('the newest key of the account signs the webhooks of a job of a session', a
   expect(signer(body.id)).toEqual({ keyId: oldest!.id, webhookUrl: 'http://127.0.0.1:1/default' })
 })
 
-/** Signs in with each body. Expects the same refusal each time, without a cookie. */
+/** Signs in with each body. Expects that each sign-in gets the same error response, without a cookie. */
 async function expectSameRefusal(service: TestService, bodies: object[]): Promise<void> {
   const answers: Answer[] = []
   for (const body of bodies) answers.push(await signIn(service, body))

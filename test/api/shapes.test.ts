@@ -9,8 +9,8 @@ import { shareServices, startTestService, steered } from '../support/service.ts'
 
 shareServices()
 
-// These tests have few checks of their own: `startTestService` checks the shapes of JSON responses, and `startReceiver`
-// checks the shape of every webhook.
+// Few tests of this file check shapes themselves: `startTestService` checks the shapes of JSON responses, and
+// `startReceiver` checks the shape of every webhook.
 
 steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()

@@ -11,8 +11,8 @@ test.skipIf(unlessLinux !== '')(
   async () => {
     const file = join(temporaryFolder(), 'file')
     writeFileSync(file, '')
-    // The process makes 20,000 Landlock rules for the path `file`. Meanwhile, the loop below moves the file away and
-    // back, again and again.
+    // The process makes 20,000 Landlock rules for the path `file`. The loop below moves the file away and back during
+    // this time, so that some rules find no file.
     const source = JSON.stringify(join(import.meta.dir, '../../src/base/landlock.ts'))
     const script = `
       import { restrictTo } from ${source}

@@ -222,7 +222,8 @@ test.skipIf(!clips)(
     const begun: string[] = []
     const ended: string[] = []
     let waiting: (() => void)[] = []
-    // The fake engine collects 16 files and answers them in reverse order. It does the same with the last 4 files.
+    // The fake engine waits until it has 16 of the 20 files, and answers them in reverse order. Then it waits for the
+    // last 4 files, and answers them in reverse order too.
     const transcribe: Transcribe = async (input, options) => {
       const made = await answer(input, options)
       begun.push(input.path)

@@ -238,7 +238,7 @@ test('an address, a port, a mail server and a disk that cannot be used are named
   const mail = await of('mail').catch(error => error)
   expect(mail.message).toMatch(/^127\.0\.0\.1:1 cannot be used: .*STENO_SMTP_URL$/)
   expect(mail.message).not.toContain('secret')
-  // No disk has space for a file of STENO_MAX_FILE_SIZE, which is 8000 TB here.
+  // No disk has space for a file of 8000 TB, the STENO_MAX_FILE_SIZE of this test.
   await expect(of('disk space')).rejects.toThrow('an upload may need 8000 TB')
   const reserving = readConfig({ STENO_MAX_FILE_SIZE: '1MB', STENO_DISK_RESERVE: '8000TB' })
   const space = hostChecks['disk space']?.({ config: reserving, dataDir: folder })

@@ -121,8 +121,8 @@ test('after a write has timed out on the lock, no later write waits, until a wri
 test('each write, also one in a transaction, waits for the disk', async () => {
   const db = open()
   /**
-   * Returns true if no flush is needed. A flush takes at least one turn of the event loop, so it cannot end during the
-   * waits here.
+   * Returns true if no flush is needed. The loop gives `durable` time only to end without a flush: a flush takes at
+   * least one turn of the event loop.
    */
   const isDurable = async () => {
     let isDone = false

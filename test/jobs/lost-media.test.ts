@@ -76,9 +76,8 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 })
 
 /**
- * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. If
- * `state` is `processing`, half of the recording is transcribed before the restart. The jobs then download their files
- * again. `answer` makes the responses to the downloads. The server of the downloads also receives the webhooks.
+ * Submits `count` jobs with a `url`, waits until all are in `state`, and restarts the service without their files. The
+ * jobs then download their files again. `answer` makes the responses to the downloads.
  */
 async function downloadTwice(
   answer: () => Response | Promise<Response>,
@@ -133,7 +132,10 @@ steered('a file that is downloaded again does not count twice for the quota', as
   expect(await Bun.file((await engine.given(1)).input.path).text()).toBe(file)
 })
 
-/** Lists the jobs by each status. Returns two statuses for each listed job: that of the query, and that of the job. */
+/**
+ * Lists the jobs by each status. Returns two statuses for each listed job, which must be equal: that of the query, and
+ * that of the job.
+ */
 async function listedStatuses({ url }: TestService, key: string): Promise<[string, string][]> {
   const found: [string, string][] = []
   for (const listed of jobStates) {
@@ -220,7 +222,7 @@ steered(
       task.reject(new MediaLost())
     }
     const again = await engine.given(3)
-    // The engine is told the ids of both jobs immediately, not only when the jobs end.
+    // The engine is told immediately that the server no longer needs these two tasks, not only when the jobs end.
     expect(told.toSorted()).toEqual([id, uploaded].toSorted())
     expect(await Bun.file(again.input.path).text()).toBe(speech(60))
     engine.finish(again)

@@ -131,8 +131,8 @@ steered(
     const ana = service.account('ana')
     const id = await ana.transcribe(speech(60))
     const task = await service.engine.given(1)
-    // This cancels the job as a command in another process does: it changes only the database, and does not abort the
-    // step.
+    // The job is cancelled only in the database, as by a command in another process. So the running step of the job is
+    // not aborted.
     failJob(service.db, id, { code: 'CANCELLED' })
     service.engine.finish(task)
     await ana.transcribe(speech(60))

@@ -228,7 +228,7 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
   expect(statSync(join(place, 'steno.old')).ino).toBe(before)
   expect(statSync(here).ino).not.toBe(before)
-  // steno.old is the program before the upgrade. A second run of the same command does not replace it.
+  // steno.old is the program before the upgrade. If the same command runs again, it must not replace steno.old.
   const again = upgrade(another, '--unsigned')
   expect([again.exitCode, `${again.stdout}`]).toEqual([0, expect.stringContaining('nothing was changed')])
   expect(statSync(join(place, 'steno.old')).ino).toBe(before)

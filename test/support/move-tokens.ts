@@ -1,4 +1,4 @@
-// Moves the special tokens of a Whisper model to other ids. The published models differ in these ids.
+// Moves the special tokens of a Whisper model to other ids. Whisper's models differ in these ids.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ import { temporaryFolder } from './folder.ts'
 export type NatsServer = {
   readonly url: string
   readonly port: number
-  /** Kills nats-server. `start` starts it again on the same port, with the same data. */
+  /** Kills nats-server. `start` starts it again, on the same port and with its data. */
   kill(): Promise<void>
   start(): Promise<void>
 }

@@ -9,9 +9,9 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. For a stored
- * hash with another cost, no hash is computed and no password matches. `isPassword` uses such a stored hash for an
- * unknown account. The built program hashes at its own cost.
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. A stored hash
+ * with another cost matches no password, and costs no CPU time: `isPassword` compares with such a hash if the account
+ * is unknown. The built program hashes at its own cost.
  */
 export function hashAtLowCost(): void {
   const { hash, verify } = Bun.password

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 
 const isRoot = process.getuid?.() === 0
 // `unshare -nm` makes namespaces in which root can become another user. Where this command does not work, the option
-// `-r` makes the process root of the namespaces, and it stays root.
+// `-r` makes the process root of the namespaces, and the process cannot become another user.
 const unshare = ['unshare', isRoot && works(['unshare', '-nm', 'true']) ? '-nm' : '-rnm']
 
 /** False if this machine does not allow the sandbox. */

@@ -141,7 +141,7 @@ function findShared(services: Map<string, Shared>, settings: Record<string, stri
   return found
 }
 
-/** Returns the shared service. An account gets another name if its name is taken. */
+/** Returns the shared service. If the name of an account is already taken, the account gets another name. */
 async function openShared({ started, dataDir, names }: Shared) {
   const service = await started
   return {

@@ -8,7 +8,8 @@ import ts from 'typescript'
 import { documents, readDocument } from '../support/documents.ts'
 import { listSources, nodesOf, parse, projectRoot, type SourceFile } from '../support/source.ts'
 
-// The first test that needs syntax trees parses all source files in src, which takes seconds on a busy machine.
+// The first test that needs syntax trees parses all source files in src, which takes seconds on a busy machine. The
+// timeout is therefore long.
 setDefaultTimeout(60_000)
 
 const tracked = Bun.spawnSync(['git', 'ls-files', '-co', '--exclude-standard'], { cwd: projectRoot })

@@ -84,7 +84,7 @@ test('an append whose flush fails closes its file', async () => {
   expect(descriptors()).toBeLessThan(before + 10)
 })
 
-// The server would exit when the garbage collector finds a file that was not closed.
+// An unclosed file ends the server when the garbage collector finds the file.
 test('an upload for which there is only one free file descriptor fails and closes its file', async () => {
   const script = `
     const { receive } = await import(${module})

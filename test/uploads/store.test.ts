@@ -101,7 +101,7 @@ test('an account has a limited number of concurrent PUTs', async () => {
   const running = Array.from({ length: limits.uploadsInFlightMax }, () =>
     store.put(newUpload().id, body(), 1),
   )
-  // Neither the number of these PUTs nor their bytes count for another account.
+  // The running PUTs of one account count neither by number nor by bytes for another account.
   await store.forms.chunksOf('another account', bodyOf(['a']), 1).next()
   const late = newUpload()
   await expect(store.put(late.id, body(), 0)).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })

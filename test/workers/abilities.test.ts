@@ -29,7 +29,8 @@ natsTest('a job that only the server can do waits for the engine of the server',
   await own.given(1)
   const second = await ana.transcribe(undefined, { language: 'de' })
   await ana.until(second, 'pending')
-  // The second job waits for the first one. This waiting time does not count for the timeout of the second job.
+  // The second job waits for the first one, and this wait is longer than the timeout. It must not count for the timeout
+  // of the second job.
   service.later(46 * 60_000)
   expect((await ana.until(first, 'failed')).error.code).toBe('PROCESSING_TIMEOUT')
   own.finish(await own.given(2))

@@ -216,7 +216,7 @@ natsTest(
   },
 )
 
-// A worker sends no other message about its job while it sends a large result by HTTP.
+// While a worker sends a large result by HTTP, it sends only the message `hello` about its job.
 natsTest('a worker keeps its job by its messages hello alone', async () => {
   const { fleet, later, hello, passGerman } = await openFleet(nats.url, 'kept')
   passGerman('gpu-1/x')

@@ -208,7 +208,7 @@ natsTest('a large result whose answer is lost is sent again, and is stored and c
   expect(puts).toBe(2)
 })
 
-/** Starts to fetch the media of a job from a server with these answers. `stop` ends the job. */
+/** Starts to fetch the media of a job from a server that answers requests with `fetch`. `stop` ends the job. */
 function fetchFrom(fetch: (request: Request) => Response | Promise<Response>) {
   const media = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
   afterAll(() => media.stop(true))
@@ -219,7 +219,7 @@ function fetchFrom(fetch: (request: Request) => Response | Promise<Response>) {
   return { path: fetchMedia(server, held, addresses, temporaryFolder(), stop.signal), stop }
 }
 
-/** Sends a body in two parts. Bun therefore does not know its length, and states none. */
+/** Sends a body in two parts. Bun therefore does not know the length of the body, and sends no Content-Length. */
 function sendSound(body: ReadableStreamDefaultController): void {
   body.enqueue('sou')
   setTimeout(() => {
@@ -246,7 +246,7 @@ async function deliverThrough(watch: Watch): Promise<void> {
   task.resolve(longTranscript(transcriptOf(task.input, 'A word.')))
   const { result } = await ana.until(id, 'completed')
   expect(result.utterances.length).toBe(350)
-  // Resolves when the worker has no more jobs.
+  // `drain` ends when the worker has no more jobs, so all messages about the result have been sent.
   await worker.drain()
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
   expect(service.db.list('select 1 from transcripts where job_id = $id', { id }).length).toBe(1)

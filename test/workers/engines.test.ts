@@ -36,7 +36,10 @@ function optionsOf(jobId: string, worker: string | null) {
   return { signal: new AbortController().signal, onSeconds() {}, handOver }
 }
 
-/** Starts both engines, with one place in the own engine. The fleet gives the job `taken` back at once. */
+/**
+ * Starts the engine of the server, with room for one job, and the simulated fleet of workers. The fleet gives the job
+ * `taken` back at once.
+ */
 function start() {
   const fleet = {
     own: null as OwnEngine | null,

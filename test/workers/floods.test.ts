@@ -16,11 +16,11 @@ const nats = sharedNats()
 
 test('the server reads the largest real message hello, and no larger one', () => {
   // The largest real message has at most 64 jobs, because STENO_WORKERS is at most 64. It has at most 120 language
-  // codes, because steno knows no more. This message has even more codes.
+  // codes, because steno knows no more. The message of this test has even more codes.
   const jobs = Array.from({ length: 64 }, () => ({ job: crypto.randomUUID(), fence: 1_000_000 }))
   const languages = Array.from({ length: 1000 }, (_, index) => `lang-${index}`)
   const text = '語'.repeat(1000)
-  // A model folder has a name of at most 255 bytes.
+  // The name of the model is the name of a folder, so it has at most 255 bytes.
   const model = 'm'.repeat(255)
   const largest = { ...helloOf(languages), model, message: text, diarization: text, slots: 64, jobs }
   const isRead = (hello: Hello) => readRequest('hello', bytesOf(hello)) !== null
@@ -39,7 +39,7 @@ test('the server refuses a new worker if the maximum number of workers with its 
   for (const session of present.slice(1)) expect(hello(session)?.before).not.toBeNull()
   expect(hello('late')).toBeNull()
   expect(hello('other', 'gpu-1')).not.toBeNull()
-  // The first worker is now silent, so the worker `late` takes its place.
+  // The first worker of `present` has now been silent for too long, so the worker `late` takes its place.
   now += 1
   expect(hello('late')).toMatchObject({ before: null })
   expect(hello(present[0] ?? '')).toBeNull()
@@ -99,7 +99,7 @@ natsTest('workers that are refused because of their name get the reason, and it 
   const refused: unknown = ['worker refused', { worker: 'gpu-1', reason: message }]
   expect<unknown>(warn.mock.calls).toEqual([refused])
   expect(fleet.workers()).toHaveLength(max)
-  // After these workers have left, a refusal is logged again.
+  // A refusal is logged again if all workers of the name have left since the last refusal.
   later(3_600_001)
   fleet.sweep()
   await fill()

@@ -339,7 +339,7 @@ natsTest(
     await ana.until(id, 'completed')
     expect((await fetch(`${service.url}${media}`)).status).toBe(403)
     expect((await fetch(`${service.url}${input}`)).status).toBe(403)
-    // The other job ends too, so that the worker has no job at the end of the test.
+    // The job `other` ends too, so that the worker has no job at the end of the test.
     engine.finish(await engine.given(2))
     await ana.until(other, 'completed')
   },

@@ -203,7 +203,8 @@ test('another worker gets a job exactly at the end of the lease', () => {
   handOvers.claim('gpu-1', claim, Infinity)
   const next = () => handOvers.claim('gpu-2', { ...claim, delivery: 2 }, Infinity)
   state.now = 2 * hour - 0.5
-  // The worker gives the message back for this time. With 0 ms, it would get the message again before the end.
+  // A worker gives the message of the job back to JetStream for `afterMs`. The lease lasts for another 0.5 ms. With 0
+  // ms, the worker would get the message again before the end of the lease.
   expect([handOvers.isHeard(entry), next()]).toEqual([true, { kind: 'later', afterMs: 1 }])
   state.now = 2 * hour
   expect([handOvers.isHeard(entry), next()]).toMatchObject([false, { kind: 'yours', fence: 3 }])
@@ -235,7 +236,7 @@ test('a worker that has broken a job off gets it again only if no other worker c
     const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
     return await handOvers.result({ ...held, failure })
   }
-  // The worker soon gives the message to another worker.
+  // A worker that has broken the job off gives the message back with this answer, so that another worker soon gets it.
   const passed: ClaimAnswer = { kind: 'later', afterMs: limits.workerRetryMs }
   expect(await breakOff('gpu-1', 1)).toEqual({ kind: 'again' })
   expect(await breakOff('gpu-1', 2)).toEqual(passed)
@@ -262,7 +263,7 @@ test('a job whose fourth claim ends with a failure of the machine fails with thi
   const { fence, token } = answer
   const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
   using error = spyOn(log, 'error').mockImplementation(() => {})
-  // After the answer `again`, the worker would give the message back to JetStream.
+  // With the answer `again`, the worker would give the message back to JetStream, and the job would be claimed again.
   expect(handOvers.result({ session: 'x', job: 'job', fence, token, failure })).toEqual({ kind: 'stored' })
   expect(await entry.done.catch(reason => reason)).toEqual(new JobFailure('INTERNAL_ERROR'))
   expect(handOvers.size).toBe(0)
@@ -613,9 +614,9 @@ const yours: ClaimAnswer = {
 const hour = 3_600_000
 
 /**
- * Returns the hand-overs (jobs that a server has given to workers), with one job. The job's message has the number 1 in
- * its queue. `add` adds this job again. `seconds` collects the progress of the job. The test changes `state`: the monotonic clock, and the end of the job in the
- * database. `stop` aborts the job, as the server does when it ends.
+ * Returns the hand-overs (jobs that a server has given to workers), with one job. The test changes `state`: the
+ * monotonic clock, and the end of the job in the database. `add` adds the job again, and `stop` aborts it, as the
+ * server does when it ends. `seconds` collects its progress.
  */
 function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtterances'] = () => {}) {
   let fence = 1
@@ -661,8 +662,7 @@ async function working(answer?: BeatAnswer) {
     addressOf: () => media.url.href,
     async ask(kind: string, request: object): Promise<ClaimAnswer | BeatAnswer> {
       if (kind === 'claim') return yours
-      // If the worker sends reports in an endless loop, this error stops the loop. Otherwise the loop would block the
-      // test.
+      // This error stops a worker that sends reports in an endless loop. Otherwise, the loop would block the test.
       if (server.heard.length > 9) throw new Error('too many reports')
       server.heard.push(...(request as Beat).utterances)
       return answer ?? { kind: 'continue', heard: server.heard.length }

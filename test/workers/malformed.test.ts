@@ -1,5 +1,6 @@
-// Tests messages that the server or a worker does not understand. An attacker with the credentials of another worker can
-// make JetStream send such messages to a worker: JetStream does not check the rights for the reply subject of a request.
+// Tests messages that the server or a worker does not understand. An attacker with the credentials of another worker
+// can make JetStream send such messages to a worker, because JetStream does not check the rights for the reply subject
+// of a request.
 
 import { expect, spyOn, test } from 'bun:test'
 import { log } from '../../src/base/log.ts'
@@ -41,7 +42,7 @@ natsTest('the server logs each kind of wrong request once, and answers no unknow
   wire.publish(claim.replace('claim', 'unknown'), '{}', { reply })
   const models = subjects.request('gpu-1', 'models')
   for (const other of ['a', 'b']) wire.publish(models, bytesOf({ protocol }), { reply: other })
-  // The server answers requests in their order.
+  // The server answers requests in their order, so it has answered all earlier ones when it answers this `hello`.
   await hello(['en'])
   const message = 'The server does not understand this message, or it is too large.'
   const refused = { kind: 'refused', message }

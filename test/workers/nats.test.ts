@@ -98,12 +98,13 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   const cutAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // The request that was open when the connection broke gets no answer, and would time out only after this time.
+  // The request that was open when the connection broke gets no answer, and would time out only after this time. So the
+  // worker has not waited for the timeout.
   expect(performance.now() - cutAt).toBeLessThan(limits.workerPullMs + limits.workerRequestMs)
   proxy.close()
 })
 
-// After the break, JetStream still answers the worker's earlier request for a job.
+// JetStream answers the worker's request for a job after the break too, although the request came before the break.
 natsTest('after a short break of the connection, a job goes to the worker at once', async () => {
   const nats = await startNats()
   let [asked, connected] = [0, 0]
@@ -123,7 +124,7 @@ natsTest('after a short break of the connection, a job goes to the worker at onc
   const backAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // JetStream delivers an unanswered job again after this time.
+  // JetStream delivers an unanswered message again only after `workerKeepMs`, so this message was not lost.
   expect(performance.now() - backAt).toBeLessThan(limits.workerKeepMs)
   proxy.close()
 })
@@ -166,13 +167,13 @@ natsTest('after an outage, a worker asks for no job before the server has create
   await until(() => sent.includes('CONSUMER.MSG.NEXT'))
   await nats.kill()
   rmSync(join(folder, 'js'), { recursive: true })
-  // The worker reaches NATS before the server does.
+  // The proxy `near` holds the messages from NATS to the server, so the worker reaches NATS before the server does.
   const release = near.hold()
   sent = ''
   await nats.start()
   const asks = () => sent.includes('CONSUMER.MSG.NEXT')
-  // A worker with queues asks for jobs every 100 ms. Its third `hello` comes 300 ms after its return. Until then, it
-  // would have asked for a job.
+  // A worker with queues asks for jobs every 100 ms. The third `hello` comes 300 ms after the worker is connected
+  // again. A worker that asks too early would have asked before this `hello`.
   await until(() => asks() || sent.split('.hello').length > 3)
   expect(asks()).toBe(false)
   release()
@@ -199,7 +200,8 @@ natsTest(
     }
     greetings = 0
     await Bun.sleep(2500)
-    // The pauses between the first messages are 0.1, 0.2, 0.4 and 0.8 s. Later pauses are 1.7 s.
+    // The pauses between the first messages after an outage are 0.1, 0.2, 0.4 and 0.8 s. Later pauses are 1.7 s. So one
+    // outage causes at most 7 messages in 2.5 s, and five outages must not cause more.
     expect(greetings).toBeLessThanOrEqual(7)
     proxy.close()
   },
@@ -227,7 +229,8 @@ for (const kind of ['claim', 'beat', 'result'])
       if (kind !== 'result') await broken.promise
       engine.finish(task)
       await ana.until(id, 'completed')
-      // The request that was open when the connection broke gets no answer, and would time out only after this time.
+      // The request that was open when the connection broke gets no answer, and would time out only after this time. So
+      // the worker has not waited for the timeout.
       expect(performance.now() - (await broken.promise)).toBeLessThan(limits.workerRequestMs)
       expect([engine.tasks.length, charges(service, id)]).toEqual([1, ['reserve', 'settle']])
       proxy.close()
@@ -404,11 +407,12 @@ natsTest('a second server of the same cluster waits until the first one has ende
   await until(() => warn.mock.calls.length > 2)
   expect(found()).toEqual([reason, 'the connection broke off', reason])
   await second.link.close()
-  // A job may end after the link. Its order to stop is then lost, and nothing throws.
+  // A job may end after the link to NATS is closed. The order to stop the job is then lost, but `publish` must not
+  // throw.
   second.link.publish(subjectsOf('main').stop('gpu-1'), bytesOf({}))
   await third.link.close()
   proxy.close()
-  // A server may also end while it connects to NATS.
+  // A server may also end while it connects to NATS. `close` must work then too.
   await open(nats.port).link.close()
 })
 
@@ -453,7 +457,7 @@ natsTest(
     const reason = 'another server uses the cluster main: choose another STENO_CLUSTER'
     await until(() => warn.mock.calls.some(([, fields]) => fields?.reason === reason))
     expect(first.link.fault()).toBeNull()
-    // An older program asks without content.
+    // A server of an older version sends an empty request, and must get an empty answer.
     const older = await openNats(
       { address: nats.url, credentials: null },
       { name: 'older', inboxPrefix: subjectsOf('main').serverInbox },

@@ -13,7 +13,8 @@ function reportingConnection() {
   return { nats, report: (type: string) => writer.write({ type }) }
 }
 
-// The NATS client reports each refused sign-in as a further disconnect. It later reports as many reconnects.
+// The NATS client reports each refused sign-in as another disconnect, and later reports one reconnect for each
+// disconnect. The outage must still end only once.
 test('a request that waits for the connection goes on when the outage ends, and the outage ends once', async () => {
   const { nats, report } = reportingConnection()
   using warn = spyOn(log, 'warn').mockImplementation(() => {})

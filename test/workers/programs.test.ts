@@ -116,7 +116,7 @@ natsTest(
       for await (const text of stderr.pipeThrough(new TextDecoderStream())) logs[at] += text
     })
     await until(() => logs.every(log => log.includes('nats connected')))
-    // Both programs can open a new connection, but get no bytes from NATS.
+    // From now on, both programs can open a new connection, but get no bytes from NATS.
     proxy.hold()
     proxy.cut()
     const before = answers

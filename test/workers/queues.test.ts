@@ -62,7 +62,8 @@ async function open(cluster: string, claims?: Partial<Claims>) {
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
   const { fleet, later, consumers, hello, passGerman, queued, queues, block } = parts
-  // For one worker lease (an hour) after its start, the server assumes that absent workers can do any job.
+  // For one worker lease (an hour) after its start, the server assumes that absent workers can do any job. The clock
+  // therefore moves beyond this hour.
   later(hour + 1)
   await hello(['de'])
   const job = passGerman()
@@ -96,7 +97,8 @@ natsTest('a worker gets the answer `welcome` only when its queues exist', async 
   expect(await queues()).toEqual([again, first])
 })
 
-// The engine of a worker replaces the built-in model when another model is installed. The worker stays ready meanwhile.
+// When another model is installed, the engine of a worker changes from the built-in model to this model. The worker
+// stays ready during the change.
 natsTest('a ready worker that changes its model gets the queues of its new pool', async () => {
   const { hello, queues } = await open('changed')
   await hello(['de'])
@@ -113,7 +115,8 @@ natsTest('a server that starts with another lease changes the queues that exist'
   for (const leaseMs of [2000, 1000]) {
     await (await JobStream.open(wire, 'lease', leaseMs)).openPool(pool)
     const { config } = await consumers.info(streamOf('lease'), first)
-    // The server counts the attempts of a job, and workers may have any number of jobs.
+    // JetStream limits neither the deliveries of a message nor the open jobs (-1). The server counts the attempts of a
+    // job, and workers may have any number of jobs.
     expect([config.max_deliver, config.max_ack_pending]).toEqual([-1, -1])
     waits.push(config.ack_wait)
   }
@@ -126,7 +129,7 @@ natsTest(
     const { wire, manager, consumers, queues } = await open('gaps')
     const stream = await JobStream.open(wire, 'gaps', hour)
     await stream.openPool(pool)
-    // After this time without a sign of the worker, JetStream delivers a message again.
+    // JetStream delivers a message again if the worker gives no sign during the time `ack_wait`.
     expect((await consumers.info(streamOf('gaps'), first)).config.ack_wait).toBe(nanos(limits.workerKeepMs))
     await consumers.delete(streamOf('gaps'), again)
     await stream.closePool(pool)
@@ -204,7 +207,7 @@ natsTest(
     const answer = hello(['de']).then(() => {
       isAnswered = true
     })
-    // The server answers requests in their order.
+    // The server answers requests in their order, so it has received `hello` when it answers `models`.
     await wire.request(subjectsOf('opening').request('gpu-1', 'models'), bytesOf({ protocol }))
     expect([fleet.fault() === null, isAnswered]).toEqual([false, false])
     opened.resolve()
@@ -249,7 +252,7 @@ natsTest(
     // The two jobs are the whole capacity, although the pool of the second worker has a free place.
     expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([2, false, false])
     expect(fleet.waitingJobs()).toEqual(['held', 'job'])
-    // The workers could send no message meanwhile, so their leases of an hour begin again.
+    // The workers could send no message while the connection was broken, so their leases of an hour begin again.
     later(2 * hour)
     const taken: string[] = []
     fleet.own = { canDo: () => true, hasRoom: () => true, take: id => void taken.push(id) }
@@ -270,7 +273,8 @@ natsTest(
 natsTest(
   'a job that moves before JetStream has confirmed its first message leaves no message in the old queue',
   async () => {
-    // The two orders in which the confirmations of the two messages can arrive.
+    // JetStream confirms a message in the old queue and a message in the new queue. The two confirmations can arrive in
+    // either order.
     const orders = [
       [0, 1],
       [1, 0],
@@ -354,7 +358,7 @@ natsTest('a sweep puts a job that a worker holds into a queue only after two lea
   later(2 * hour - 1)
   await hello(['de'])
   fleet.sweep()
-  // The answer comes after all earlier messages of the server have reached NATS.
+  // When this `hello` is answered, all earlier messages of the server have reached NATS.
   await hello(['de'])
   expect(await queued()).toEqual([])
   later(1)
@@ -369,7 +373,7 @@ natsTest('a waiting job stays in its queue although a pool with more free places
   await until(async () => (await queued()).length === 1)
   await hello(['de', 'en'], { slots: 9 }, 'gpu-2')
   fleet.sweep()
-  // The answer comes after all earlier messages of the server have reached NATS.
+  // When this `hello` is answered, all earlier messages of the server have reached NATS.
   await hello(['de'])
   expect(await queued()).toEqual([subjectsOf('stays').job(pool, 'first', 'job')])
 })
@@ -400,7 +404,7 @@ natsTest('the end of a server is no refusal of JetStream', async () => {
   await hello(['de'])
   passGerman()
   await fleet.close()
-  // The connection ends before JetStream confirms the message.
+  // The connection ends before JetStream confirms the message, so `put` rejects. The server must log no error.
   await expect(put.mock.results[0]?.value).rejects.toThrow()
   expect(error.mock.calls).toEqual([])
 })
@@ -447,7 +451,7 @@ natsTest(
     expect(await queued()).toEqual(before)
     await hello(['en', 'de'], {}, 'gpu-3')
     const other = subjectsOf(cluster).job(poolOf(helloOf(['en', 'de'])), 'first', 'job')
-    // The message goes into the new queue before it is removed from the old queue.
+    // The message goes into the new queue before it is removed from the old queue, so both may have it for a moment.
     await until(async () => {
       fleet.sweep()
       return (await queued()).join() === other

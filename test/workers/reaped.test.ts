@@ -86,7 +86,7 @@ natsTest('if another program has the port, nats-server is started again on anoth
   expect([tried.length, child.exitCode]).toEqual([2, null])
 })
 
-/** Runs a test file with this code. Its temporary files are in `folder`. */
+/** Runs a test file with the text `code`. Its temporary files are in `folder`. */
 function run(code: string, ...args: string[]) {
   const place = temporaryFolder()
   const folder = join(place, 'temporary')

@@ -24,8 +24,8 @@ natsTest('the server answers a worker only at the inbox of this worker', async (
   const thief = await openThief(addressOf('gpu-2'))
   const request = [subjects.request('gpu-2', 'models'), bytesOf({ protocol })] as const
   for (const reply of foreignReplies) thief.publish(...request, { reply })
-  // A worker has no right to this subject if the rights in NATS are the documented ones. The connection of the server
-  // sends these messages here, as a worker with wider rights could.
+  // With the documented rights, a worker may not send to the subject `serverPresence`. The connection of the server
+  // sends these messages in its place, as a worker with wider rights could.
   for (const reply of foreignReplies.slice(0, -1)) wire.publish(subjects.serverPresence, '', { reply })
   await wire.flush()
   // The server answers requests in their order, so it has handled all earlier messages when this request is answered.

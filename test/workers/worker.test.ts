@@ -133,7 +133,8 @@ test('a worker answers JetStream with the words of its protocol, and not after t
   expect(said).toHaveLength(3)
 })
 
-// NATS does not say who sent a message, so anybody could have named the subject of the reply.
+// NATS does not say who sent a message, so another worker may have sent it and chosen its reply subject. The worker
+// therefore answers only to reply subjects of JetStream.
 test('a worker answers no message that is not of JetStream, and logs a message that names no job', async () => {
   using warn = spyOn(log, 'warn').mockImplementation(() => {})
   const { ask, said } = jetStream([
@@ -154,14 +155,14 @@ test('a job that comes after its connection broke is given back, so that another
   broken.abort()
   expect(await Promise.all(pulled)).toEqual([null, null])
   late.resolve(queued)
-  // Without a handler, this error would end the worker.
+  // The caller of this request no longer waits for it. If no handler caught the error, it would end the worker.
   failed.reject(new Error('timeout'))
   await Bun.sleep(0)
   expect(said).toEqual([[queued.reply, '-NAK {"delay":0}']])
 })
 
 /**
- * Simulates JetStream, which gives these answers to the requests for a job. `asked` collects the requests with their
+ * Simulates JetStream, which gives the `answers` to the requests for a job. `asked` collects the requests with their
  * options, and `said` the messages of the worker with their subjects.
  */
 function jetStream(answers: (object | Promise<object>)[]) {
@@ -197,8 +198,9 @@ async function startWithJob() {
 }
 
 /**
- * Starts a worker with one place. `next` returns the next unanswered request of a kind, and `open` returns the number of
- * these requests. A request to JetStream for a job has the kind `pull`. `tell` sends a message to the worker.
+ * Starts a worker with room for one job. `next` returns the next unanswered request of a kind, and `open` returns the
+ * number of unanswered requests of a kind. A request to JetStream for a job has the kind `pull`. `tell` sends a message
+ * to the worker.
  */
 function start() {
   const requests = new Map<string, Request[]>()

@@ -260,8 +260,8 @@ test.skipIf(missing)(
     recording.add(sound)
     const voice = { from: 0, to: sound.length }
     const windows = [windowOf([{ ...voice, voice }])]
-    // In a server with several speech models, Whisper may decode one recording and detect the language of another one
-    // at the same time. This test uses one sound for both.
+    // In a server with several speech models, Whisper may decode one recording while it detects the language of another
+    // one. This test uses one sound for the two recordings.
     const detected: Promise<string>[] = []
     const onSamples = async () => {
       if (detected.length < 2) detected.push(model.detect!(windows, recording))

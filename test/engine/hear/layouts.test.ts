@@ -11,7 +11,7 @@ import { pocket, runtime, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { type Move, moveTokens } from '../../support/move-tokens.ts'
 
-// Widths do not matter here, so the networks are narrow.
+// The tests do not depend on the widths of the networks, so the networks are narrow.
 const small = { width: 32, heads: 2, layers: 2 }
 /**
  * The vocabulary of large-v3 has a token for Cantonese, unlike that of the small pocket model. The ids of all later
