@@ -50,8 +50,8 @@ test('an index finds the rows that refer to a row that is deleted', async () => 
 })
 
 /**
- * Matches the steps of a query plan that may read a whole index: an index with few rows, or the index of all accounts'
- * jobs with media. Only the operator's page needs the latter index.
+ * Matches the steps of a query plan that may read a whole index, because the index has few rows. Also matches the index
+ * of all accounts' jobs with media, which only the operator's page reads.
  */
 const fewRows = / INDEX (jobs_unfinished|jobs_media_of_account|uploads_with_bytes|uploads_for_voices)$/
 

@@ -36,8 +36,8 @@ afterEach(() => {
 })
 
 /**
- * Writes a fake media program, and returns its path. It runs the code `begin`, which sends the protocol version by
- * default, and then `lines`. Both can use `send`, `end` and `samples`.
+ * Writes a fake media program, and returns its path. The program runs the code `begin`, which sends the protocol
+ * version by default, and then the code `lines`. The code can use `send`, `end` and `samples`.
  */
 function standIn(lines: string, begin = `send('begin', new TextEncoder().encode('1'))`): string {
   const path = join(temporaryFolder(), 'program.ts')

@@ -37,8 +37,8 @@ test('the built program answers every request as the source does', async () => {
     }
     expect(differing).toEqual([])
     const possible = Object.values(requestErrors).map(({ status }) => status)
-    // Statuses that cannot occur here. 408: each body is sent at once. 429: rate limits are off. 500: no part fails.
-    // 507: the disk has space.
+    // These statuses cannot occur in this test. 408: each body is sent at once. 429: rate limits are off. 500: no part
+    // fails. 507: the disk has space.
     const absent: number[] = [408, 429, 500, 507]
     expect(possible.filter(status => !absent.includes(status) && !statuses.has(status))).toEqual([])
   } finally {

@@ -40,8 +40,8 @@ const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Ty
 export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
-  // A JSON-RPC response of MCP has no schema here. A request that is refused before it reaches MCP gets an error in the
-  // format of the API.
+  // A JSON-RPC response of MCP is not checked, because it has no schema. A request that is refused before it reaches
+  // MCP gets an error in the format of the API.
   if (pathname === '/mcp' && Object.hasOwn(Object(body), 'jsonrpc')) return
   const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : apiErrorBody
   const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody

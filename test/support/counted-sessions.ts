@@ -23,8 +23,8 @@ export function countedSessions(): { counted: Runtime; counts: Counts } {
       counts.closed++
     },
   }
-  // The first call of `addsBytesExactly` for a runtime opens and closes a session. The reset of the counts removes this
-  // session from them.
+  // The first call of `addsBytesExactly` for a runtime opens and closes a session. The counts are reset afterwards, so
+  // they do not include this session.
   addsBytesExactly(counted)
   counts.opened = 0
   counts.closed = 0

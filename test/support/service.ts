@@ -113,7 +113,7 @@ let shared: Map<string, Shared> | null = null
  * own accounts. A start costs 40 ms of CPU time in the test process, and a quarter of a second for the built program.
  *
  * A test declared with `steered` always has its own service. A test must pass `alone` to `startTestService` if it stops
- * its service, or checks something that all accounts share.
+ * the service, or checks something that all accounts share.
  */
 export function shareServices(): void {
   const services = new Map<string, Shared>()

@@ -139,7 +139,8 @@ natsTest(
     const { stop } = await startWorker({ nats: nats.url, server: '', cluster: 'early' })
     await hellos[0]?.promise
     jest.advanceTimersByTime(limits.workerRequestMs)
-    // After this flush, the worker has noticed the timeout of its request, and pauses.
+    // The flush gives the worker time to notice the timeout of its request. The worker then pauses before it sends the
+    // next `hello`.
     await server.flush()
     for (const [index, pauseMs] of [100, 200].entries()) {
       jest.advanceTimersByTime(pauseMs - 1)

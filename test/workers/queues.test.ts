@@ -489,7 +489,8 @@ natsTest('a sweep removes the queues of a pool without present or remembered wor
   await until(async () => (await queues()).length === 4)
   later(hour + 1)
   fleet.sweep()
-  // For a day, the server remembers each worker name, with its last pool only.
+  // The server remembers a worker name for a day, but only with its last pool. So the queues of its earlier pool are
+  // removed now.
   await until(async () => (await queues()).length === 2)
   expect(await queues()).toEqual([again, first])
   later(24 * hour)
