@@ -38,8 +38,8 @@ bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box)
     const uint64_t narrow = number(head, 4);
     const bool is_wide = narrow == 1 && wide_head;
     const uint64_t size = is_wide ? number(head + 8, 8) : narrow;
-    // Size 0 means that the box reaches to the end of the file. The box with the media data may have size 0. No box
-    // follows, so the walk ends. Other sizes that are smaller than the header of a box are invalid.
+    // Size 0 means that the box reaches to the end of the file. No box follows it, so the walk ends here. Any other
+    // size that is smaller than the header of a box is invalid.
     if (size < (is_wide ? 16 : 8))
         return false;
     const int64_t end = size < (uint64_t)(INT64_MAX - *at) ? *at + (int64_t)size : INT64_MAX;

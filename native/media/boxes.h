@@ -92,11 +92,11 @@ typedef struct Cursor {
     Reader times, runs, sizes, chunks;
     int64_t packet_bytes, packets_left;
     Group group;
-    // `chunk_left` is the number of further packets in this chunk. `length_left` is the number of further packets with
-    // the length `length`.
+    // `chunk_left` is the number of packets left in the current chunk. `length_left` is the number of packets, from the
+    // next one on, that have the length `length`.
     int64_t chunk_left, length_left, length;
-    // A run is a series of chunks with the same number of packets. `run` and `next_run` are the numbers of the chunks
-    // with which this run and the next one begin, counted from 1.
+    // A run is a series of chunks with the same number of packets. `run` is the number of the first chunk of the
+    // current run, and `next_run` that of the next run. The first chunk of the track has the number 1.
     int64_t run, chunk_packets, next_run, next_run_packets;
     Packet packet;
 } Cursor;
@@ -142,7 +142,8 @@ typedef struct Fragments {
     // The packet that was read last. `is_overlap` is true if the start of this packet is not after `before`.
     Packet packet;
     bool is_overlap;
-    // True if the whole file was read, and every box was regular.
+    // True if the file was read to its end. False if the reading stopped at a box that only FFmpeg can read
+    // (fragments.c).
     bool is_complete;
 } Fragments;
 bool fragments_open(Fragments *fragments, const FragmentTrack *tracks, int count, Box movie);

@@ -16,7 +16,8 @@ enum { SHORT_PACKETS_MAX = 65536 };
 enum { NUMBER_BYTES_MAX = 4 };
 
 static struct {
-    // The size of a packet in bytes and its length in samples. A value is 0 if the table has it for each packet.
+    // The size of a packet in bytes and its length in samples. A value is 0 if it differs between the packets: the
+    // table then has it for each packet.
     int64_t packet_bytes, packet_samples;
     // `priming` and `remainder` are the numbers of samples to drop at the beginning and at the end.
     uint32_t priming, remainder;

@@ -2,19 +2,20 @@
 // `moof`, which lists some packets of each track, and a box `mdat` with their bytes. The lists stay in the file, so a
 // file of any length takes the same memory. FFmpeg would keep 40 bytes of memory for each packet.
 //
-// Only regular files are read here. For example, the data of a fragment must lie between this fragment and the next
-// one. FFmpeg reads all other files, and every encrypted file.
+// Only files with the usual layout are read here. For example, the data of a fragment must lie between this fragment
+// and the next one. FFmpeg reads all other files, and every encrypted file.
 
 #include "boxes.h"
 #include "media.h"
 
-// The flags of `tfhd`.
+// The flags of the box `tfhd`, which begins the part of a fragment for one track.
 enum { HAS_BASE = 0x1, HAS_DESCRIPTION = 0x2, HAS_LENGTH = 0x8, HAS_SIZE = 0x10, BASE_IS_FRAGMENT = 0x20000 };
-// The flags of `trun`. The flags EACH_… mean that the run has one such value for each packet.
+// The flags of the box `trun` (a run), which is a table of packets. The flags EACH_… mean that the table has one such
+// value for each packet.
 enum { HAS_OFFSET = 0x1, HAS_FIRST_FLAGS = 0x4, EACH_LENGTH = 0x100, EACH_SIZE = 0x200, EACH_FLAGS = 0x400 };
 enum { EACH_SHIFT = 0x800 };
-// The maximum numbers of boxes in a file, and of packets in a track. A file with more is not regular. A file of ten
-// hours has 300,000 boxes if each fragment lasts one second.
+// The maximum numbers of boxes in a file, and of packets in a track. FFmpeg reads a file with more. A file of ten hours
+// has 300,000 boxes if each fragment lasts one second.
 enum { FRAGMENT_BOXES_MAX = 10000000, FRAGMENT_PACKETS_MAX = 30000000 };
 static const int64_t offset_max = INT64_MAX / 4;
 
@@ -55,7 +56,7 @@ static bool read_defaults(Fragments *fragments, Box movie)
     return true;
 }
 
-// Begins to read a file with these tracks. Returns false if the movie is not regular.
+// Begins to read the file. Returns false if only FFmpeg can read the file.
 bool fragments_open(Fragments *fragments, const FragmentTrack *tracks, int count, Box movie)
 {
     *fragments = (Fragments){.walk.boxes_left = FRAGMENT_BOXES_MAX, .file_bytes = input_size(), .track_count = count};
@@ -99,7 +100,7 @@ static bool begin_fragment(Fragments *fragments, int64_t from, Box box)
     return fragments->has_movie && is_after_data;
 }
 
-// Reads the next box of the file. Returns false at the end, or if the box is not regular.
+// Reads the next box of the file. Returns false at the end, or at a box that only FFmpeg can read.
 static bool read_file_box(Fragments *fragments)
 {
     const int64_t from = fragments->at;
@@ -110,8 +111,8 @@ static bool read_file_box(Fragments *fragments)
     }
     if (!next_box(&fragments->walk, &fragments->at, fragments->file_bytes, &box))
         return false;
-    // The data at the end of the file may be cut off. If the file has an index (`sidx`), FFmpeg treats the cut in
-    // another way. Such a file is not regular.
+    // The data at the end of the file may be cut off. If the file also has an index (`sidx`), FFmpeg handles the cut in
+    // another way, so FFmpeg must read the file.
     if (fragments->at > fragments->file_bytes && (!has_type(&box, "mdat") || fragments->has_index))
         return false;
     if (has_type(&box, "mdat")) {
@@ -152,7 +153,7 @@ static bool read_fragment_box(Fragments *fragments)
     return has_type(&box, "mfhd") || has_type(&box, "free") || has_type(&box, "skip");
 }
 
-// Reads the box `tfhd`, which begins the part of a track.
+// Reads the box `tfhd`, which begins the part of a fragment for one track.
 static bool begin_part(Fragments *fragments, Box box)
 {
     int64_t at = box.from;
@@ -160,7 +161,8 @@ static bool begin_part(Fragments *fragments, Box box)
     FragmentTrack *track = find_track(fragments, take(&at, 4));
     if (!track || fragments->track || track->fragment == fragments->fragment_from)
         return false;
-    // Without a base, the data of this part follows the data of the previous part.
+    // If `tfhd` contains no offset for the data (HAS_BASE), the data is counted from the fragment, or follows the data
+    // of the previous part.
     int64_t base = flags & BASE_IS_FRAGMENT ? fragments->fragment_from : fragments->data_at;
     if (flags & HAS_BASE)
         base = take(&at, 8);
@@ -175,7 +177,8 @@ static bool begin_part(Fragments *fragments, Box box)
     return at <= box.to && base >= 0 && base <= offset_max && fragments->description == 1;
 }
 
-// Reads the time at which the part begins. Only the runs after this box use the time.
+// Reads the time at which the part begins. Returns false if the box comes after a run or occurs twice: FFmpeg must then
+// read the file.
 static bool read_time(Fragments *fragments, Box box)
 {
     int64_t at = box.from;
@@ -186,7 +189,7 @@ static bool read_time(Fragments *fragments, Box box)
     return at <= box.to && fragments->time >= 0 && fragments->time <= offset_max;
 }
 
-// Begins to read a table of packets. Returns false if the table is not regular.
+// Begins to read a run, which is a table of packets. Returns false if only FFmpeg can read the run.
 static bool begin_run(Fragments *fragments, Box box)
 {
     FragmentTrack *track = fragments->track;
@@ -202,8 +205,8 @@ static bool begin_run(Fragments *fragments, Box box)
         return false;
     if (count == 0)
         return true;
-    // Without a time, the part continues where the previous part of its track ended. With an index (`sidx`), such a
-    // part is not regular.
+    // A part without a time continues where the previous part of its track ended. If the file also has an index
+    // (`sidx`), FFmpeg must read the file.
     if (fragments->time < 0 && fragments->has_index)
         return false;
     if (fragments->time < 0)
@@ -217,7 +220,7 @@ static bool begin_run(Fragments *fragments, Box box)
     return fragments->data_at >= fragments->fragment_from;
 }
 
-// Reads the next box of a part. A box about encryption is not regular.
+// Reads the next box of a part. Returns false at a box that only FFmpeg can read, such as a box about encryption.
 static bool read_part_box(Fragments *fragments)
 {
     Box box;
@@ -237,7 +240,7 @@ static bool read_part_box(Fragments *fragments)
     return has_type(&box, "sdtp") || has_type(&box, "free") || has_type(&box, "skip");
 }
 
-// Reads the next packet of a run. Returns false if the packet is not regular.
+// Reads the next packet of a run. Returns false at a packet that only FFmpeg can read.
 static bool read_packet(Fragments *fragments)
 {
     FragmentTrack *track = fragments->track;
@@ -264,7 +267,7 @@ static bool read_packet(Fragments *fragments)
     return true;
 }
 
-// Moves to the next packet of any track. Returns false at the end, or if a box is not regular.
+// Moves to the next packet of any track. Returns false at the end, or at a box or a packet that only FFmpeg can read.
 bool fragments_next(Fragments *fragments)
 {
     while (fragments->run_left == 0) {

@@ -17,8 +17,9 @@ static int replaced_count = 0;
 // The offset at which the file ends for FFmpeg.
 static int64_t end = INT64_MAX;
 
-// Replaces the number of four bytes at the offset `at` by `value` when FFmpeg reads the file. The tables of an MP4 file
-// need up to 96 numbers. A hostile AVI or Matroska file may need more: FFmpeg then reads some parts that need not be read.
+// Makes FFmpeg read the number `value` instead of the four bytes at the offset `at`. The tables of an MP4 file need up
+// to 96 such replacements. A hostile AVI or Matroska file may need more than REPLACED_MAX: FFmpeg then also reads some
+// parts of the file that it does not need.
 void input_replace(int64_t at, uint32_t value)
 {
     if (replaced_count == REPLACED_MAX)
@@ -28,7 +29,7 @@ void input_replace(int64_t at, uint32_t value)
     replaced_count += 1;
 }
 
-// Ends the file at the offset `at` when FFmpeg reads it.
+// Makes the file end at the offset `at` for FFmpeg.
 void input_end_at(int64_t at)
 {
     end = at;

@@ -1,7 +1,7 @@
 // Shows FFmpeg only the beginning of each track of a long MP4 file. The index of FFmpeg takes 40 bytes of memory for
 // each packet. So FFmpeg opens the file as if each track ended after a few thousand packets. These are enough to find
-// the codec and the start of the track. Later, packets.c reads all packets. Only files with regular tables are read in
-// this way.
+// the codec and the start of the track. Later, packets.c reads all packets. A file with an unusual layout is left to
+// FFmpeg.
 
 #include "boxes.h"
 #include "media.h"
@@ -14,8 +14,8 @@ enum { AUDIO_PACKETS_MAX = 14400000 };
 // The number of samples of uncompressed sound that are checked together. For each codec, this is a multiple of the
 // number of samples in a frame.
 enum { SAMPLES_CHECKED = 960 };
-// A file with more packets, or with a larger description, is long. A shorter file is left to FFmpeg, which needs up to
-// 5 MB for the index of this file.
+// A file is long if it has more packets, or a larger description, than these maximums. A shorter file is left to
+// FFmpeg, which needs up to 5 MB for the index of the file.
 enum { SHORT_PACKETS_MAX = 65536, SHORT_MOVIE_BYTES_MAX = 1024 * 1024 };
 static const int64_t ticks_max = INT64_MAX / 4;
 
@@ -59,7 +59,7 @@ static bool is_timescale(int64_t value)
     return value > 0 && value <= INT32_MAX;
 }
 
-// Sets the times of a track as FFmpeg sets them. Returns false for times that FFmpeg treats in a special way.
+// Sets the times of a track as FFmpeg sets them. Returns false if only FFmpeg can find the times.
 static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t length)
 {
     const Clock media = read_clock(track->boxes[MDHD]);
@@ -91,15 +91,16 @@ static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t len
     return heard > 0;
 }
 
-// Ends a table for FFmpeg after `count` entries. The number of entries precedes the entries of each table.
+// Makes a table end after `count` entries for FFmpeg: replaces the number of entries, which stands before the first
+// entry.
 static void show_entries(Table table, int64_t count)
 {
     if (table.count > count)
         input_replace(table.from - 4, (uint32_t)count);
 }
 
-// Returns the number of entries of `ctts` that cover the packets. All entries remain if one of them has a negative
-// offset, because FFmpeg then shifts the whole track by the largest negative offset.
+// Returns the number of entries of the box `ctts` that cover the first `packets` packets. All entries remain if one of
+// them has a negative offset, because FFmpeg then shifts the whole track by the largest negative offset.
 static int64_t count_offsets(Table table, int64_t packets)
 {
     Reader *reader = &cursor.times;
@@ -114,9 +115,9 @@ static int64_t count_offsets(Table table, int64_t packets)
     return needed;
 }
 
-// Ends the tables for FFmpeg after the packet of the cursor. Returns false if this packet is in the middle of a chunk
-// that is not the first one of its run. In the first chunk, the tables can end after any packet: the table of runs then
-// gets the smaller number of packets.
+// Makes the tables end for FFmpeg after the packet that the cursor has read last. This packet must end a chunk, or be
+// in the first chunk of a run (a series of chunks with the same number of packets): the table of runs then gets a
+// smaller number for this chunk. Returns false for any other packet.
 static bool end_tables(const Tables *tables, int64_t packets)
 {
     const int64_t runs = cursor.runs.next - (cursor.next_run < INT64_MAX);
@@ -131,9 +132,9 @@ static bool end_tables(const Tables *tables, int64_t packets)
     return true;
 }
 
-// Shows FFmpeg the beginning of the tables, and checks the tables. The tables of an audio track are checked to their
-// end. Returns false if the tables are not regular. `packets` becomes the number of packets. For an audio track,
-// `length` becomes the sum of their lengths.
+// Checks the tables of a track, and shows FFmpeg only their beginning. The tables of an audio track are checked to
+// their end. Returns false if only FFmpeg can read the tables. `packets` becomes the number of packets. For an audio
+// track, `length` becomes the sum of the lengths of the packets.
 static bool show_track(const Tables *tables, bool is_audio, int64_t *packets, int64_t *length)
 {
     int64_t shown = tables->packets <= PACKETS_SHOWN ? tables->packets : 0;
@@ -221,8 +222,9 @@ const Fragments *fragments_at_start(void)
     return &fragments;
 }
 
-// Shows FFmpeg the first fragments, and checks all of them. Returns false if they are not regular. Before the call,
-// `packets` is the number of packets in the tables of all tracks. It becomes the number of all packets.
+// Checks all fragments, and shows FFmpeg only the first ones. Returns false if only FFmpeg can read the fragments.
+// Before the call, `packets` is the number of packets in the tables of all tracks. The call adds the number of packets
+// in the fragments.
 static bool show_fragments(int64_t *packets)
 {
     const bool has_tables = *packets > 0;
@@ -257,8 +259,8 @@ static bool find_tracks(void)
         return false;
     const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
     for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++) {
-        // In a fragmented file, either all tracks or no tracks must have packets in their tables. FFmpeg applies the
-        // edit lists of a mixed file in another way.
+        // If only some tracks of a fragmented file have packets in their tables, FFmpeg must read the file, because it
+        // applies the edit lists of such a file in another way.
         const bool is_empty = packets == 0;
         if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
             !add_track(&track, clock, is_fragmented, &before[tracks], &listed) ||

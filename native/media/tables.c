@@ -87,8 +87,8 @@ const uint8_t *read_entry(Reader *reader)
     return reader->block + (at - reader->block_from);
 }
 
-// Reads which chunk begins the next run, and how many packets each chunk of that run has. Returns false if the entry
-// is invalid.
+// Reads the entry of the next run (a series of chunks with the same number of packets): the number of its first chunk,
+// and the number of packets in each chunk. Returns false if the entry is invalid.
 static bool read_run(Cursor *cursor)
 {
     const int64_t after = cursor->next_run;
