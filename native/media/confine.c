@@ -41,8 +41,8 @@ static rlim_t whole_seconds(int64_t ms)
     return (rlim_t)((ms + 999) / 1000);
 }
 
-// Sets the limit of CPU time: the kernel sends SIGXCPU at the soft limit. The process calls this function a second time
-// when the file is open; `soft_ms` is then equal to `cpu_ms`.
+// Sets the limit of CPU time: the kernel sends SIGXCPU when the process has used `soft_ms`. While the file is opened,
+// `soft_ms` is below `cpu_ms`. A second call then makes it equal to `cpu_ms`, the limit for the whole process.
 void limit_cpu(int64_t soft_ms, int64_t cpu_ms)
 {
     // At the hard limit the kernel sends SIGKILL, which does not show the cause. The soft limit is therefore lower than

@@ -69,8 +69,8 @@ static void decode_link(Track *track, Source *source, AVPacket *packet)
         output_keep_alive(&track->output);
     }
     source_drain(source, add_frame, track);
-    // The next frame is the first one of the next link (links.c). The held frame is placed without it, and the next
-    // link follows without a gap.
+    // A file of chained Ogg may go on with another stream (links.c). The first frame of that stream does not help to
+    // place the held frame, so the held frame is placed now. The other stream follows without a gap.
     settle(track, (Span){0});
     timeline_continue(&track->timeline);
     track->damaged += source->damaged;

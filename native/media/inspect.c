@@ -9,19 +9,21 @@
 // The number of samples that are decoded at the beginning. Shorter audio is decoded completely.
 static const double head_samples = 30 * SAMPLE_RATE;
 enum { TAIL_PACKETS = 32 };
-// The rounding tolerance, in samples. The tolerance is larger than the rounding error of a sum, and smaller than one
-// sample at any sample rate.
+// The rounding tolerance, in samples of 16 kHz. It is larger than the rounding error of a sum of lengths. It is smaller
+// than one sample of any file: at the highest accepted rate of 1 MHz, a sample of the file is 0.016 samples of 16 kHz.
 static const double fraction_error = 0.001;
-// The longest overlap of two counted packets, in samples: half the size of a jump of the timeline (timeline.c).
+// The longest overlap of two counted packets, in samples: half of the smallest offset that the timeline takes as a jump
+// (`leap` in timeline.c).
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
-// Measures the links of a file (links.c), one after another, until the total exceeds `samples_max`.
+// Measures a file. The streams of a file of chained Ogg (links.c) are measured one after another, until the total
+// exceeds `samples_max`.
 typedef struct Meter {
     const Order *order;
     Timeline timeline;
     // The number of frames that were decoded.
     int64_t frames;
-    // The sum of the numbers of damaged packets at the beginning of all previous links.
+    // The number of damaged packets at the beginnings of all earlier streams of a file of chained Ogg (links.c).
     int64_t damaged;
     // The last packets that were read, as a ring buffer.
     AVPacket *ring[TAIL_PACKETS];
@@ -57,9 +59,9 @@ static bool decode_head(Meter *meter, Source *source)
     return more;
 }
 
-// Returns true if the file gives this packet a wrong length. The length is wrong if the packet ends more than
-// `overlap_max` after the start of the next packet. If the next packet starts before this one, the clock was set back.
-// Then the length is wrong if it exceeds `overlap_max`.
+// Returns true if the file gives this packet a wrong length: the length exceeds the time until the start of the next
+// packet by more than `overlap_max`. If the next packet starts before this one, because the clock was set back, this
+// time counts as 0.
 static bool is_too_long(const Source *source, const AVPacket *packet, const AVPacket *next)
 {
     const Span span = source_packet_span(source, packet);
@@ -68,9 +70,9 @@ static bool is_too_long(const Source *source, const AVPacket *packet, const AVPa
     return span.has_start && after.has_start && span.length - step > overlap_max;
 }
 
-// Counts each packet that leaves the ring buffer. Returns false at the end of the file or if the audio is too long, and
-// true at a packet that must not be counted. After the call, the ring buffer has the packets with the numbers `from` to
-// `to` - 1.
+// Adds the length of each packet that leaves the ring buffer. Returns true at a packet with a wrong length, which must
+// not be added. Returns false at the end of the file, or if the audio is too long. After the call, the ring buffer has
+// the packets with the numbers `from` to `to` - 1.
 static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *to)
 {
     for (; meter->timeline.position <= (double)meter->order->samples_max; *to += 1) {

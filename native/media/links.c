@@ -8,8 +8,7 @@
 
 enum { BEGINS_STREAM = 0x02, HEADER_BYTES = 27, BLOCK_BYTES = 64 * 1024 };
 
-// Returns the offset of the first page from `from` up to `to` that begins a stream. Returns -1 if there is no page of
-// this kind.
+// Returns the offset of the first Ogg page from `from` up to `to` that begins a stream, or -1 if there is none.
 int64_t find_link(int64_t from, int64_t to)
 {
     static uint8_t block[BLOCK_BYTES];

@@ -30,8 +30,8 @@ static double seconds_of(const AVStream *stream)
     return stream->duration == AV_NOPTS_VALUE ? 0 : (double)stream->duration * av_q2d(stream->time_base);
 }
 
-// Returns true if two tracks are beside each other. This means: they are mono tracks of one kind, one language and one
-// length, so they belong to the same recording.
+// Returns true if two tracks are beside each other, which means that they are microphones of one recording. They are
+// mono tracks of one codec, sample rate and language, and their lengths differ by less than a second.
 static bool are_beside(const AVStream *one, const AVStream *other)
 {
     const AVCodecParameters *first = one->codecpar, *second = other->codecpar;
@@ -121,7 +121,7 @@ static AVCodecContext *decoder_of(const AVStream *stream)
     return decoder;
 }
 
-// Returns the track to use in place of the track `chosen`.
+// Returns the track to transcribe: the loudest track if it is much louder than the track `chosen`, otherwise `chosen`.
 static int choose(AVFormatContext *format, const Level *levels, int chosen)
 {
     int best = chosen;
@@ -135,7 +135,8 @@ static int choose(AVFormatContext *format, const Level *levels, int chosen)
     return best;
 }
 
-// Opens the decoders of the tracks beside the chosen one, and compares these tracks. FFmpeg discards all other streams.
+// Compares the loudness of the track `chosen` and of the other microphones of the recording. Returns the track to
+// transcribe. FFmpeg discards all other streams.
 static int compare(AVFormatContext *format, int chosen)
 {
     static Level levels[TRACKS_MAX];
@@ -154,8 +155,8 @@ static int compare(AVFormatContext *format, int chosen)
     return best;
 }
 
-// Returns true if cameras and recorders write a track for each microphone into this kind of container, and if the file
-// has tracks beside the chosen one.
+// Returns true if the recording of the track `chosen` has several microphones. The container must also be of a kind
+// into which cameras and recorders write a track for each microphone.
 static bool has_microphones(const AVFormatContext *format, int chosen)
 {
     int count = 0;
@@ -165,8 +166,8 @@ static bool has_microphones(const AVFormatContext *format, int chosen)
     return chosen < TRACKS_MAX && count > 1 && (strncmp(name, "mov,", 4) == 0 || strcmp(name, "mxf") == 0);
 }
 
-// Returns the index of the track to transcribe: the track `chosen`, or one beside it that is much louder. Opens the
-// file a second time if there are tracks beside the chosen one.
+// Returns the index of the track to transcribe: the track `chosen`, or the track of another microphone that is much
+// louder. Opens the file a second time if the recording has several microphones.
 int loudest_track(const AVFormatContext *opened, int chosen)
 {
     if (!has_microphones(opened, chosen))

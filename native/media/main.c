@@ -1,4 +1,4 @@
-// Reads the order, confines the process, and runs the operation.
+// Reads the order of the server from the arguments, confines the process, and runs the operation.
 //
 //     steno-media version
 //     steno-media inspect|decode NAME=NUMBER… <FILE
@@ -38,7 +38,8 @@ static bool read_argument(const char *text, const Argument *arguments, size_t co
     return false;
 }
 
-// Reads the whole order. The server has the same version as this program, so it passes each argument exactly once.
+// Reads the order of the server from the arguments. The server has the same version as this program, so it passes each
+// argument exactly once.
 static bool read_order(Order *order, int count, char **texts)
 {
     const Argument arguments[] = {

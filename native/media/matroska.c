@@ -7,7 +7,8 @@
 // The identifiers of elements. `ID_UNUSED` belongs to no element, so FFmpeg skips the element that has it.
 enum { ID_HEAD = 0x1A45DFA3, ID_SEGMENT = 0x18538067, ID_CLUSTER = 0x1F43B675 };
 enum { ID_ATTACHMENTS = 0x1941A469, ID_UNUSED = 0x1941A46F };
-// The list of the other parts of the segment. FFmpeg reads parts behind the clusters only if they are in this list.
+// The list of the parts of the segment and their offsets (SeekHead). FFmpeg reads a part behind the clusters only if
+// the part is in this list.
 enum { ID_LIST = 0x114D9B74, ID_ENTRY = 0x4DBB, ID_ENTRY_ID = 0x53AB, ID_ENTRY_OFFSET = 0x53AC };
 enum { ID_TRACKS = 0x1654AE6B, ID_TRACK = 0xAE, ID_CODEC = 0x86 };
 enum { ID_ENCODINGS = 0x6D80, ID_ENCODING = 0x6240, ID_ENCODING_TYPE = 0x5033 };
@@ -16,10 +17,10 @@ enum { NUMBER_BYTES_MAX = 8 };
 // The maximum number of elements that are read. FFmpeg opens at most 1,000 tracks, and 40 elements are enough for a
 // track. To read so many elements takes at most 0.2 s of CPU time. FFmpeg needs ten times as long for such a file.
 enum { ELEMENTS_MAX = 100000 };
-// FFmpeg reads smaller attachments itself, for example a cover.
+// The maximum size of an attachment that is not hidden, for example a cover.
 enum { SMALL_BYTES_MAX = 1024 * 1024 };
-// The kinds of compression that FFmpeg can undo here. The default kind, zlib with the number 0, is not one of them:
-// this FFmpeg is built without zlib.
+// The kinds of compression that this FFmpeg can undo. The default kind, zlib with the number 0, is missing here,
+// because this FFmpeg is built without zlib.
 enum { COMPRESSION_LZO = 2, COMPRESSION_OF_HEADERS = 3 };
 // The letters "A_NO". No codec of sound has a name that begins with these letters, so FFmpeg finds no decoder.
 enum { NO_CODEC = 0x415F4E4F };
@@ -92,7 +93,8 @@ static bool find_element(Element parent, int64_t id, Element *found)
     return is_found;
 }
 
-// Returns the number in the element `id`, or 0 if the element is missing. All these numbers have the default 0.
+// Returns the number in the element `id`, or 0 if the element is missing: every element that is read in this way has
+// the default 0.
 static uint64_t number_in(Element parent, int64_t id)
 {
     Element found;
@@ -139,8 +141,8 @@ static void hide_encoded_tracks(Element tracks)
     }
 }
 
-// Hides a part of the segment that has large attachments. In the part that describes the tracks, hides the encoded
-// tracks.
+// Hides a part of the segment if the part has large attachments. If the part describes the tracks, hides the tracks
+// that FFmpeg cannot decode.
 static void hide_in_part(Element part)
 {
     if (part.id == ID_ATTACHMENTS && part.to - part.from > SMALL_BYTES_MAX)
@@ -149,9 +151,9 @@ static void hide_in_part(Element part)
         hide_encoded_tracks(part);
 }
 
-// Hides the parts that a list names and that are behind the first cluster. A program that edits a file adds a part
-// behind the clusters if the part does not fit before them. Such a program can also add a new list there. The list
-// before the clusters (`is_first`) then names only the new list.
+// Hides the parts of the segment that a list names and that are behind the first cluster. A program that edits a file
+// adds a part there if the part does not fit before the clusters. The program may add a new list there too. The list
+// before the clusters (`is_first`) then names only the new list, so this function also reads the new list.
 static void hide_listed_parts(Element list, bool is_first)
 {
     Element entry, part;
@@ -169,9 +171,9 @@ static void hide_listed_parts(Element list, bool is_first)
     }
 }
 
-// Hides large attachments and encoded tracks. Their parts precede the first cluster, which contains the first packets,
-// or a list before this cluster names these parts. The Matroska file begins at the offset `from`. Returns the reason
-// why a track of sound is hidden, or null.
+// Hides large attachments, and tracks that FFmpeg cannot decode. The Matroska file begins at the offset `from`. The
+// parts with attachments and tracks precede the first cluster, which contains the first packets, or a list before this
+// cluster names them. Returns the reason why a track of sound is hidden, or null.
 const char *matroska_hide_parts(int64_t from)
 {
     int64_t at = from;

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The version of the order and of the messages (src/media/wire.ts). The server refuses a program of another version.
+// The version of the arguments and of the messages (src/media/wire.ts). The server refuses a program of another
+// version.
 #define PROTOCOL_VERSION 1
 // The sample rate of the output, in Hz.
 #define SAMPLE_RATE 16000
@@ -20,7 +21,7 @@
 typedef struct Order {
     bool inspects;
     Confinement limits;
-    // The highest number of samples at the output rate.
+    // The maximum length of the audio, in samples at the output rate.
     int64_t samples_max;
     int64_t probe_bytes;
     int64_t damaged_packets_max;
@@ -127,7 +128,7 @@ typedef struct Source {
     bool is_stuck;
     // The number of damaged packets and failed reads.
     int64_t damaged;
-    // The offset of the last packet that was read. It is used only for a chained file (links.c).
+    // The offset of the last packet that was read. It is used only for a file of chained Ogg (links.c).
     int64_t reached;
     char container[33];
     const char *codec;
@@ -183,7 +184,7 @@ typedef struct Mixer {
 } Mixer;
 void mix_pair(Mixer *mixer, float *samples, int64_t count);
 
-// inspect.c and decode.c: the two operations.
+// inspect.c and decode.c: the operations `inspect` and `decode`.
 _Noreturn void inspect_source(Source *source, const Order *order);
 _Noreturn void decode_source(Source *source, const Order *order);
 

@@ -7,7 +7,7 @@
 // The minimum ratio between the energy of the mix and the energy of the louder channel. Below this ratio the channels
 // cancel each other. The ratio is a loss of 13 dB. The mix of two unrelated channels loses only 3 dB.
 static const double cancelled = 0.05;
-// The energies are moving averages over about this many samples.
+// The energies of the two channels and of the mix are moving averages over about this many samples.
 static const double memory = SAMPLE_RATE / 2;
 
 // Mixes `count` pairs of left and right. The result replaces the first half of `samples`.

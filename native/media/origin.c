@@ -6,8 +6,8 @@
 // Containers in which timestamp zero is the time 0:00 of a media player. In these containers, a stream that starts
 // after zero has silence before its start.
 static const char zeroed[] = " mov matroska avi asf flv nut mxf ";
-// Containers in which the program that wrote the file may have shifted picture and sound by the same time, to reorder
-// pictures.
+// Containers in which picture and sound may both start a short time after zero without any silence. The program that
+// wrote the file added this time to all timestamps, because it stores pictures in another order than they are shown.
 static const char shifted[] = " mov flv ";
 static const double shift_seconds_max = 1;
 // The maximum start of a stream, in seconds, that means silence before the stream. A later start is a time of the

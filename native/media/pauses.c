@@ -4,9 +4,9 @@
 #include "media.h"
 #include <libavutil/samplefmt.h>
 
-// The kinds of frames (3GPP TS 26.101 and 26.201).
+// The kinds of frames that are pauses (3GPP TS 26.101 and 26.201).
 enum { NOISE = 8, NOISE_WIDE = 9, LOST_WIDE = 14, NOTHING = 15 };
-// The maximum size of a frame of these kinds. A larger packet that begins with such a frame contains several frames.
+// The maximum size of a frame that is a pause. A larger packet that begins with a pause contains several frames.
 enum { FRAME_BYTES_MAX = 6, FRAMES_PER_SECOND = 50 };
 
 static bool is_pause(enum AVCodecID codec, const AVPacket *packet)

@@ -17,7 +17,8 @@ void reader_install(AVFormatContext *format, ReadPacket *read)
     avformat_flush(format);
 }
 
-// Reads from the file in blocks. Returns the number of bytes, which is smaller at the end of the file.
+// Reads `length` bytes of the file, through a buffer. Returns the number of bytes, which is smaller at the end of the
+// file.
 static int read_bytes(int64_t at, uint8_t *bytes, int length)
 {
     static uint8_t block[BLOCK_BYTES];

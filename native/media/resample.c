@@ -61,45 +61,43 @@ static void make_room(Resampler *resampler, int samples)
     out->nb_samples = resampler->room;
 }
 
-// Sets a channel layout on a frame that has none, for example a frame of a plain WAV file. FFmpeg cannot convert a
-// frame without a layout. Two channels become a stereo pair, also if their layout says something else. FFmpeg would
-// refuse some layouts of two channels, and would drop the second channel of others. Returns the kind of layout that the
-// frame had.
+// Sets a channel layout with which FFmpeg can convert the frame. Returns the kind of layout that the frame had.
 static enum AVChannelOrder lay_out(AVFrame *frame)
 {
     AVChannelLayout *layout = &frame->ch_layout;
     const enum AVChannelOrder order = layout->order;
     const int channels = layout->nb_channels;
+    // FFmpeg would refuse some layouts of two channels, and would drop the second channel of others. So two channels
+    // become a stereo pair, whatever their layout says.
     if (channels == 2 && order != AV_CHANNEL_ORDER_AMBISONIC) {
         av_channel_layout_uninit(layout);
         *layout = (AVChannelLayout)AV_CHANNEL_LAYOUT_STEREO;
     } else if (order == AV_CHANNEL_ORDER_UNSPEC && channels >= 1 && channels < CHANNELS_MAX) {
+        // FFmpeg cannot convert a frame without a layout, for example a frame of a plain WAV file.
         const uint64_t mask = channels == 1 ? AV_CH_FRONT_CENTER : ((uint64_t)1 << channels) - 1;
         av_channel_layout_from_mask(layout, mask);
     }
     return order;
 }
 
-// Returns true if FFmpeg has gains for this layout, and if no voice is lost in the mix with these gains. FFmpeg has no
-// gains for layouts without front speakers, or with only one speaker of a pair. The gain of FFmpeg for the channel of
-// low frequencies is 0. This is right for surround sound, but a recorder may give a microphone the label of this
-// channel.
+// Returns true if FFmpeg has gains for this layout, and if no voice is lost in the mix with these gains.
 static bool has_gains(const AVChannelLayout *layout)
 {
     static double gains[CHANNELS_MAX][CHANNELS_MAX];
     const AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO;
+    // FFmpeg has no gains for a layout without front speakers, or with only one speaker of a pair.
     if (swr_build_matrix2(layout, &mono, M_SQRT1_2, M_SQRT1_2, 0, 1, 1, gains[0], CHANNELS_MAX, AV_MATRIX_ENCODING_NONE,
                           NULL) < 0)
         return false;
+    // The gain of FFmpeg for the channel of low frequencies is 0. This is right for surround sound. In sound with fewer
+    // channels, this channel may be a microphone: some recorders give a microphone this label.
     bool has_all = true;
     for (int i = 0; i < layout->nb_channels; i++)
         has_all = has_all && gains[0][i] > 0;
     return has_all || layout->nb_channels >= SURROUND_CHANNELS_MIN;
 }
 
-// Sets the gain of each channel in the mix. Channels with unknown positions get equal gains. Only the first channel of
-// ambisonic sound is used, because this channel is omnidirectional. A frame that lacks the chosen channel becomes
-// silence.
+// Sets the gain of each channel in the mix, unless the gains of FFmpeg are right.
 static int set_gains(const Resampler *resampler, struct SwrContext *context, const AVFrame *frame,
                      enum AVChannelOrder order)
 {
@@ -111,6 +109,8 @@ static int set_gains(const Resampler *resampler, struct SwrContext *context, con
         return -1;
     double gains[CHANNELS_MAX];
     for (int i = 0; i < channels; i++)
+        // A frame without the channel that the caller chose becomes silence. Of ambisonic sound, only the first channel
+        // is used, because it is omnidirectional. Channels with unknown positions get equal gains.
         gains[i] = !mixes                               ? i == resampler->channel - 1
                    : order == AV_CHANNEL_ORDER_AMBISONIC ? i == 0
                                                          : 1.0 / channels;
@@ -142,7 +142,7 @@ static void emit(Resampler *resampler)
     int64_t count = resampler->out->nb_samples;
     for (int64_t i = 0; i < count * resampler->channels; i++) {
         const float sample = samples[i];
-        // A float file may hold any value. One NaN would spread through the whole model.
+        // A file of floats may contain any number. One NaN would spread through the whole speech model.
         if (!(sample >= -1 && sample <= 1))
             samples[i] = sample > 1 ? 1 : sample < -1 ? -1 : 0;
     }

@@ -157,8 +157,8 @@ static const char *open_audio(Source *source)
     return NULL;
 }
 
-// Selects the loudest track instead (loudest.c), if it is much louder than the selected one. Returns null, or the
-// reason of a refusal.
+// Selects the track of another microphone (loudest.c) if it is much louder than the selected track. Returns null, or
+// the reason of a refusal.
 static const char *use_loudest(Source *source)
 {
     AVStream **streams = source->format->streams;
@@ -266,8 +266,8 @@ static int read_packet(const Source *source, AVPacket *packet)
     return result == AVERROR_EOF && is_flv(source->format) ? av_read_frame(source->format, packet) : result;
 }
 
-// Returns true if FFmpeg failed to read a page that begins another stream, after packets of this stream. This page begins
-// a link of a chain (links.c) with another codec. FFmpeg would fail to read each page of this link.
+// Returns true if FFmpeg has read packets of the audio stream, and then failed to read an Ogg page that begins the next
+// stream of chained Ogg (links.c). The next stream has another codec, so FFmpeg would fail to read each of its pages.
 static bool is_at_link(const Source *source)
 {
     const int64_t position = avio_tell(source->format->pb);
@@ -276,8 +276,8 @@ static bool is_at_link(const Source *source)
            find_link(before > source->reached ? before : source->reached + 1, position) >= 0;
 }
 
-// Reads the next packet of the audio stream. Returns false at the end of the file, and at a link of a chain that FFmpeg
-// cannot continue with.
+// Reads the next packet of the audio stream. Returns false at the end of the file. In a file of chained Ogg (links.c),
+// also returns false at the next stream if FFmpeg cannot continue with this stream.
 bool source_read(Source *source, AVPacket *packet)
 {
     for (int failed = 0; failed < FAILED_READS_MAX;) {
@@ -308,8 +308,8 @@ bool source_read(Source *source, AVPacket *packet)
     return false;
 }
 
-// Replaces the source by the next link of a chained file (links.c), if FFmpeg could not continue with that link.
-// Returns false if there is no next link, or if FFmpeg did not stop early.
+// Replaces the source by the next stream of a file of chained Ogg (links.c), if FFmpeg could not continue with this
+// stream. Returns false if there is no next stream, or if FFmpeg has read the file to its end.
 bool source_next(Source *source, const Order *order)
 {
     if (!source->is_chain || !source->is_stuck)

@@ -9,9 +9,9 @@ bool is_flv(const AVFormatContext *format)
     return is_listed(" flv live_flv kux ", format->iformat->name);
 }
 
-// Returns to the first packet. For FLV, FFmpeg also reads the header again. Only this sets FFmpeg's sum of the packet
-// sizes to zero. Some FLV files contain such a sum after each packet, and FFmpeg rejects a packet if the two sums
-// differ.
+// Returns to the first packet. Some FLV files contain, after each packet, the sum of the packet sizes so far, and
+// FFmpeg rejects a packet if its own sum differs. FFmpeg sets its own sum to zero only when it reads the header of the
+// file, so it reads this header again.
 static int return_to_start(AVFormatContext *format)
 {
     const int64_t start_time = format->start_time;
