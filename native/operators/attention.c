@@ -5,7 +5,7 @@
 
 // The largest number in a quantised query or key. A sum of 64 products of such numbers fits into 32 bits.
 static const float query_limit = 5790;
-// The shares of a row are multiplied by this number before they are rounded. The sum of the rounded shares of
+// The shares of a query are multiplied by this number before they are rounded. The sum of the rounded shares of
 // `FRAMES_MAX` frames is below 33,600, so the sum of their products with values of up to `value_limit` does not exceed
 // 32 bits.
 static const float whole_share = 32700;
@@ -17,9 +17,9 @@ typedef struct {
     size_t frames;      // a multiple of TILE_COLUMNS
     int16_t *keys;      // [frames / 16][HEAD_SIZE / 2][16][2]
     int16_t *values;    // [HEAD_SIZE / 16][frames / 2][16][2]
-    float *key_factors; // [frames]
-    float *mass;        // [frames]
-    float *value_factors; // [HEAD_SIZE]
+    float *key_factors; // [frames]: the factor of each key from integers to floats
+    float *mass;        // [frames]: the number that is added to the scores of each frame
+    float *value_factors; // [HEAD_SIZE]: the factor of each channel from integers to floats
     int16_t *queries;   // [TILE_ROWS][HEAD_SIZE]
     float *scores;      // [TILE_ROWS][frames]
     int16_t *shares;    // [TILE_ROWS][frames]
@@ -93,7 +93,8 @@ AVX2 static void take_values(const Attention *attention, const float *values, si
     }
 }
 
-// Computes the scores of a tile of queries, as logarithms to the base 2. `largest` gets the largest score of each query.
+// Computes the scores of TILE_ROWS queries for all frames, as logarithms to the base 2. `largest` gets the largest
+// score of each query.
 AVX2 static void score(const Scratch *scratch, const float *query_factors, float *largest)
 {
     __m256 most[TILE_ROWS];
@@ -123,7 +124,7 @@ AVX2 static void score(const Scratch *scratch, const float *query_factors, float
         largest[row] = largest_of(most[row]);
 }
 
-// Converts the scores to rounded shares.
+// Converts the scores to shares (the results of the softmax), multiplied by `whole_share` and rounded.
 AVX2 static void share(const Scratch *scratch, const float *largest)
 {
     for (size_t row = 0; row < TILE_ROWS; row++) {
@@ -143,7 +144,7 @@ AVX2 static void share(const Scratch *scratch, const float *largest)
     }
 }
 
-// Adds the values of all frames, each multiplied by its share.
+// Adds the values of all frames, each multiplied by the share of its frame.
 AVX2 static void mix(const Scratch *scratch, size_t rows, float *output, size_t stride)
 {
     for (size_t channel = 0; channel < HEAD_SIZE; channel += TILE_COLUMNS) {

@@ -7,7 +7,7 @@ enum { KEY_ZERO = 128 };
 // The largest number in a quantised query. A sum of 64 products of such numbers and bytes fits into 32 bits.
 static const float query_limit = 32767;
 // The shares are multiplied by this number before they are rounded, so their sum is about this number. The sum of their
-// products with bytes stays below 32 bits.
+// products with bytes fits into 32 bits.
 static const float whole_share = 32767 * 256.0f;
 static const float share_max = 32767;
 static const float never = -1e30f;
@@ -115,7 +115,7 @@ AVX2 static float share(size_t frames, float largest, float *scores, int16_t *ro
     return 1 / whole;
 }
 
-// Adds the values of all frames, each multiplied by its rounded share.
+// Adds the values of all frames, each multiplied by the rounded share of its frame.
 AVX2 static void mix(size_t frames, const int8_t *values, const int16_t *shares, __m256i sums[8])
 {
     for (int at = 0; at < 8; at++)
@@ -140,7 +140,7 @@ AVX2 static void mix(size_t frames, const int8_t *values, const int16_t *shares,
     }
 }
 
-// Computes the attention of all tokens in one head of one row. `index` is row × heads + head.
+// Computes the attention of all tokens of one row of the batch in one head. `index` is row × heads + head.
 AVX2 void cross_head(const Cross *cross, size_t index, void *memory)
 {
     float *scores = memory;

@@ -6,7 +6,7 @@
 // The weights are converted to 16 bits in parts of this many inputs. 16 columns of a part need 16 KB, half of the
 // fastest cache.
 enum { PART = 512 };
-// The largest absolute value of a weight: the compact form has no weight of -128.
+// The largest absolute value of a weight. The 8-bit weights of steno are from -127 to 127: none is -128.
 enum { WEIGHT_MAX = 127 };
 
 // The limits of the number of rows that one task computes.
@@ -58,8 +58,8 @@ size_t linear_scratch(const Linear *linear, size_t rows)
            whole_lines(count * sizeof(float)) + whole_lines(count * (linear->inputs + ROW_GAP) * sizeof(int16_t));
 }
 
-// Converts 16 columns of the weights to 16 bits. The result contains one pair of inputs of each column, then the next
-// pair of each column, and so on.
+// Converts the weights of 16 columns to 16 bits. The result has the weights of the first two inputs for each column,
+// then those of the next two inputs for each column, and so on.
 AVX2 static void widen(const int8_t *weights, size_t stride, size_t pairs, int16_t *to)
 {
     for (size_t pair = 0; pair < pairs; pair++) {
@@ -74,7 +74,7 @@ AVX2 static void widen(const int8_t *weights, size_t stride, size_t pairs, int16
 }
 
 // The activation function GELU: x multiplied by the cumulative distribution function of the normal distribution at x.
-// Between -4 and 4, a polynomial replaces this function. The error of the result is below 1e-4.
+// Between -4 and 4, a polynomial approximates the distribution function. The error of the result is below 1e-4.
 INLINED __m256 gelu(__m256 values)
 {
     static const float factors[] = {0.39884749f,    -0.066175334f,   0.0096648426f,  -0.0010481947f,
@@ -94,7 +94,7 @@ typedef struct {
     size_t from, rows, column, part, pairs;
 } Panel;
 
-// Converts the sums of a tile to the outputs.
+// Converts the sums of a tile (6 rows of 16 columns) to floats, adds the biases, and writes the outputs.
 INLINED void finish(const Panel *panel, size_t tile, __m256i sums[TILE_ROWS][2], bool with_gelu, bool with_added)
 {
     const Linear *linear = panel->linear;
@@ -159,7 +159,7 @@ AVX2 static void multiply_part(const Panel *panel)
         multiply(panel, true, false, false);
 }
 
-// Computes the rows from `from` to `to`.
+// Computes the output rows from `from` up to, but not including, `to`.
 AVX2 void linear_rows(const Linear *linear, size_t from, size_t to, void *memory)
 {
     const size_t rows = to - from, inputs = linear->inputs;

@@ -219,8 +219,8 @@ static void cross_task(void *all, size_t index)
     cross_head(&job->cross, index, job->memory + index * job->bytes);
 }
 
-// The inputs are the queries of the tokens, the keys and their scales, the values and their scales, and the number that is
-// added to the scores of each frame. The second output has the shares of each frame.
+// The inputs are the queries of the tokens, the keys and their scales, the values and their scales, and the number that
+// is added to the scores of each frame. The second output has the shares (the results of the softmax) of each frame.
 static Status *run_cross(Api api, const int64_t *attributes, Context *context)
 {
     (void)attributes;

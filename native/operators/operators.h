@@ -14,7 +14,8 @@
 
 // A tile is the part of a product that stays in registers: 6 rows of 16 columns.
 enum { TILE_ROWS = 6, TILE_COLUMNS = 16 };
-// With up to FRAMES_MAX frames, each sum fits into 32 bits. The memory of each task begins at a cache line.
+// With up to FRAMES_MAX frames, each sum of the attention fits into 32 bits. The memory of each task begins at a cache
+// line.
 enum { HEAD_SIZE = 64, FRAMES_MAX = 1536, CACHE_LINE = 64 };
 
 // Rounds a number of bytes up to whole cache lines.
@@ -23,8 +24,8 @@ static inline size_t whole_lines(size_t bytes)
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-// A product of rows of floats and a matrix of 8-bit weights. The weights of output n begin at weights[n]. The comment
-// of each array gives its dimensions, here and below.
+// A product of rows of floats and a matrix of 8-bit weights. The weights of output n begin at weights[n]. In this file,
+// the comment of each array gives its dimensions.
 typedef struct {
     size_t rows, inputs, outputs;
     size_t stride;         // the distance between the weights of two inputs

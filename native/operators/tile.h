@@ -9,8 +9,8 @@ static const float int16_max = 32767;
 static const float log2_e = 1.44269504f;
 
 // Adds the product of `rows` rows of `left` and 16 columns of `right` to `sums`. `left` has `pairs` pairs of numbers in
-// each row, and its rows are `stride` numbers apart. `right` has 16 columns, and contains one pair of each column, then
-// the next pair of each column, and so on.
+// each row, and its rows are `stride` numbers apart. `right` has the first two numbers of each column, then the next
+// two numbers of each column, and so on.
 INLINED void multiply_tile(const int16_t *left, size_t stride, const int16_t *right, size_t pairs, int rows,
                           __m256i sums[TILE_ROWS][2])
 {
