@@ -19,20 +19,21 @@ run: install
 # The timeout of one test, in milliseconds. It ends a test that hangs, and is long enough for a test on a busy machine.
 TEST_MS := 60000
 
-# Bun starts with the slowest test files. test/timings.json has the time of each file; `bun test --timings
-# test/timings.json --update-timings` measures the times again.
-# The files of a process share its modules: to load the modules again for each file would take a quarter of all CPU
-# time. So a test file must undo what it changes in its process.
-# To give freed memory back to the system, and to get it again, costs 4 % of all CPU time. MIMALLOC_PURGE_DELAY=-1 keeps
-# this memory in the process. test/support/own-environment.ts removes this setting from the environment of the programs
-# that the tests start.
-# PRIORITY is a nice value: a lower number is a higher priority. An engine has a nice value of 10 or more. At a higher
-# priority than their engines, the tests would take the cores from the engines they wait for.
-# Under the scheduling policy `batch`, a process that wakes up does not interrupt another one. Fewer interruptions keep
-# the caches of the cores filled: this saves about 5 % of all CPU time. If `chrt` is missing or not allowed, this policy
-# is not used.
+# PRIORITY is the nice value of the tests: a lower number is a higher priority. An engine has a nice value of 10 or
+# more. At a higher priority than their engines, the tests would take the cores from the engines they wait for.
 PRIORITY := 10
+# Under the scheduling policy `batch`, a process that wakes up does not interrupt another one. Fewer interruptions keep
+# the caches of the cores filled: this saves about 5 % of all CPU time. BATCH is empty if `chrt` is missing or not
+# allowed.
 BATCH := $(shell chrt -b 0 true 2>/dev/null && echo chrt -b 0)
+# The command that runs test files.
+# MIMALLOC_PURGE_DELAY=-1 keeps freed memory in the process. To give it back to the system, and to get it again, would
+# cost 4 % of all CPU time. test/support/own-environment.ts removes this variable from the environment of the programs
+# that the tests start.
+# --no-isolate: the test files of a process share its modules, because to load the modules again for each file would
+# take a quarter of all CPU time. So a test file must undo what it changes in its process.
+# --timings: Bun starts with the slowest test files. `bun test --timings test/timings.json --update-timings` measures
+# the times again.
 RUN_TESTS = MIMALLOC_PURGE_DELAY=-1 $(BATCH) nice -n $(PRIORITY) $(BUN) test --no-isolate \
 	--timings test/timings.json --timeout $(TEST_MS)
 
@@ -41,27 +42,24 @@ RUN_TESTS = MIMALLOC_PURGE_DELAY=-1 $(BATCH) nice -n $(PRIORITY) $(BUN) test --n
 PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/known-voices.test.ts \
 	test/api/oauth-log.test.ts test/api/resumable-kill.test.ts test/api/clients.test.ts
 
-# The folders that have a target of their own.
+# The test folders that have a target of their own.
 OWN_TARGETS := 'test/web/**' 'test/engine/**' 'test/media/**' 'test/workers/**'
 
-# Checks the source, and at the same time builds the program and compiles the source for the tests. Then runs all
-# tests. Many tests wait more than they compute: seven files at a time fill two cores. With eight, the processes take
-# the caches of the cores from each other, and need 7 % more CPU time. The tests of the workers wait for most of their
-# time, so one process runs them from the start to the end. The tests of the engine and of media need the most CPU time.
-# They begin when the tests of the web app have ended, so that the cores are busy until the end. Without this order, the
-# cores are idle for an eighth of the time.
-#
-# `cat` gives each of the two calls a pipe of its own. A program may make its standard output non-blocking, as the
-# unpacking of the browser does. Without `cat`, this would also be the output of `make test`. make would then fail with
-# "write error" if its output is full for a moment.
+# Checks the source, and at the same time builds the program and compiles the source for the tests. Then runs all tests.
 test: SHELL := bash
+# `cat` gives each call of make below a pipe of its own for the output. A program may make its standard output
+# non-blocking, as the unpacking of the browser does. Without `cat`, this would also be the output of `make test`. make
+# would then fail with "write error" if its output is full for a moment.
 test: install
 	set -o pipefail; $(MAKE) -j2 check build source 2>&1 | cat
+# The targets of the tests run seven test files at a time, which fill two cores, because many tests wait more than they
+# compute. With eight files, the processes take the caches of the cores from each other, and need 7 % more CPU time. The
+# tests of the workers wait for most of their time, so one process runs them from the start to the end.
 	set -o pipefail; $(MAKE) -j4 --output-sync test-web-then-engine test-workers test-source test-program 2>&1 | cat
 
-# The tests of the web app and of the workers wait for most of their time. So they have the highest priority, and the
-# other tests use the time in which they wait. The tests of the web app run in two processes only, because each process
-# starts a browser.
+# The tests of the web app and of the workers wait for most of their time. So they have the highest priority (the lowest
+# nice value), and the other tests use the time in which they wait. The tests of the web app run in two processes only,
+# because each process starts a browser.
 test-web test-workers: PRIORITY := 7
 test-web:
 	$(RUN_TESTS) --parallel=2 ./test/web
@@ -69,6 +67,8 @@ test-web:
 test-engine:
 	$(RUN_TESTS) --parallel=2 test/engine test/media
 
+# The tests of the engine and of media need the most CPU time. They begin when the tests of the web app have ended, so
+# that the cores are busy until the end of all tests. Without this order, the cores are idle for an eighth of the time.
 # The tests of the engine also run if a test of the web app has failed.
 test-web-then-engine:
 	$(MAKE) test-web; status=$$?; $(MAKE) test-engine && exit $$status
@@ -76,18 +76,19 @@ test-web-then-engine:
 test-workers:
 	$(RUN_TESTS) test/workers
 
-# The other tests of the source. With `+`, make shows this output at once, and the output of the other tests when they
-# have ended. `cat` gives the tests a pipe of their own, as in `test`.
-#
-# BUN_JSC_useFTLJIT=0 turns off the last optimising compiler of JavaScript. These tests run each piece of code for a
-# short time, and need 4 % less CPU time without it. Like MIMALLOC_PURGE_DELAY, this variable is not set for the
-# programs that the tests start.
+# Runs the tests of the source that no other target runs. make shows the output of a line with `+` at once, and the
+# output of the other targets when they have ended. `cat` gives the tests a pipe of their own, because a test may make
+# its standard output non-blocking, and make would then fail.
 test-source: SHELL := bash
+# BUN_JSC_useFTLJIT=0 turns off the last optimising compiler of JavaScript. The tests run each piece of code for a short
+# time, and need 4 % less CPU time without it. test/support/own-environment.ts removes this variable from the
+# environment of the programs that the tests start.
 test-source:
 	+set -o pipefail; BUN_JSC_useFTLJIT=0 $(RUN_TESTS) --parallel=2 $(addprefix --path-ignore-patterns ,$(OWN_TARGETS) $(PROGRAM_TESTS)) 2>&1 | cat
 
 # Runs the tests of the program, and the tests of the API against the program. These tests take less time than the tests
-# of the source. With the lowest priority, they end at about the same time as those tests.
+# of the source. With the lowest priority (the highest nice value), they end at about the same time as the tests of the
+# source.
 test-program: PRIORITY := 14
 test-program:
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) --parallel=2 test/program test/api test/docs.test.ts
@@ -105,7 +106,7 @@ source: install
 	$(BUN) test/support/built-source.ts
 	$(BUN) test/support/find-browser.ts
 
-# make build TARGET=linux-arm64 builds for another machine.
+# Builds dist/steno for this machine. `make build TARGET=linux-arm64` builds it for another machine.
 build: install
 	$(BUN) scripts/build.ts $(if $(TARGET),--target $(TARGET))
 
