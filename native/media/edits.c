@@ -29,7 +29,8 @@ bool edits_are_plain(const Track *track, Clock movie)
     return edit.duration == 0 || end >= (double)media.duration / timescale - padding_seconds_max;
 }
 
-// Returns true if the index has at least `index_bytes_min` bytes, and every edit list only shifts or trims its track.
+// Returns true if the box `moov` (the index of an MP4 file) has at least `index_bytes_min` bytes, and every edit list
+// only shifts or trims its track.
 bool edits_shift_only(int64_t index_bytes_min)
 {
     Walk walk = {.boxes_left = BOXES_MAX};

@@ -366,7 +366,8 @@ void source_drain(Source *source, UseFrame *use, void *user)
 {
     feed(source, NULL, use, user);
     avcodec_flush_buffers(source->decoder);
-    // After a flush some decoders return no frame for the first packet.
+    // After a flush, some decoders return no frame for the first packet. So the place of the next frame depends on its
+    // timestamp alone.
     source->lost = true;
 }
 

@@ -6,7 +6,7 @@
 #include <libavutil/intreadwrite.h>
 #include <string.h>
 
-// The header of a WAV file above 4 GB: the chunk `ds64` follows at once, and contains the size of the sound.
+// The header of a WAV file above 4 GB. Its first chunk, `ds64`, contains the size of the sound.
 enum { LARGE_HEAD_BYTES = 36, DS64_AT = 12, SOUND_SIZE_AT = 28, RIFF = 0x52494646 };
 enum { RIFX = 0x52494658 };
 enum { RIFF_HEAD_BYTES = 12, CHUNK_HEAD_BYTES = 8, CHUNKS_MAX = 1000, EXTENSIBLE = 0xFFFE };
