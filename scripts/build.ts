@@ -156,7 +156,7 @@ function embeddedFile(path: string, source: string): string {
   const compressed = join(folder, `${basename(path)}.zst`)
   if (existsSync(compressed)) return compressed
   mkdirSync(folder, { recursive: true })
-  // The draft is renamed when it is complete, because another build may read the compressed file.
+  // The compressed file gets its final name only when it is complete, because another build may read it.
   const draft = `${compressed}.${process.pid}`
   writeFileSync(draft, Bun.zstdCompressSync(readFileSync(source), { level: zstdLevel }))
   renameSync(draft, compressed)

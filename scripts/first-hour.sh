@@ -15,9 +15,9 @@ step clone
 git -c advice.detachedHead=false clone -q --no-checkout "$root" "$place/steno"
 cd "$place/steno"
 git reset -q
-# The largest file is copied if it has no uncommitted change, because git inflates it more slowly than it checks out all
-# others. A hard link would change the ctime of the file in the original checkout, and git would then read that file
-# again.
+# The largest file is copied from the original checkout if it has no uncommitted change, because git needs more time to
+# unpack this file than to check out all others. A hard link would change the ctime of the file in the original
+# checkout, and git would then read that file again.
 large=models/whisper-base/compact.safetensors
 git -C "$root" diff --quiet HEAD -- $large || large=
 git checkout -q -- . ${large:+":!$large"}

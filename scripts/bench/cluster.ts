@@ -1,7 +1,8 @@
 // Measures the clustering of voices without the other parts of diarization. The input is the embeddings of a real
-// meeting with four speakers. The embeddings are x-vectors of a published model. Each x-vector covers 1.44 s of sound,
-// and a new one begins every 0.24 s. A published model for probabilistic linear discriminant analysis (PLDA) projects
-// the x-vectors. The projection removes most differences between x-vectors of one voice.
+// meeting with four speakers, from the example data of the repository BUTSpeechFIT/VBx. The embeddings are x-vectors.
+// Each x-vector covers 1.44 s of sound, and a new one begins every 0.24 s. A model for probabilistic linear
+// discriminant analysis (PLDA) projects the x-vectors. The projection removes most differences between x-vectors of one
+// voice.
 //
 // The row `oracle` shows a clustering without errors: each embedding gets the speaker of the segment that overlaps its
 // span most. The remaining errors of this row have other causes, such as overlapping speech. The 0.25 s around each

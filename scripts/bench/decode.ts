@@ -63,8 +63,8 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
     cpuMs: limits.mediaDecodeCpuMs,
     memoryBytes: limits.mediaMemoryBytes,
   }
-  // The default of the duration limit is ten hours. The encoder adds padding after every hour, so the file is slightly
-  // longer than ten hours, and needs a higher limit.
+  // The long file consists of ten copies of an encoded hour. Each copy contains the padding of the encoder, so the file
+  // is slightly longer than ten hours, which is the default limit.
   const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: MediaOrder = {
     operation,

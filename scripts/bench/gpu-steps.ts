@@ -1,8 +1,9 @@
 // Counts what one step of the decoder needs on a GPU: bytes on the PCIe bus, kernels (functions on the GPU), and bytes
 // read from GPU memory. The operations in the graphs are counted and not run, so no GPU is needed.
 //
-// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also compares the
-// tokens of the model's own graphs and of steno's graphs for GPUs. Both graphs run on the CPU.
+// STENO_BENCH_FLOATS: the folder of a Whisper model in 32-bit floats, with ONNX graphs in the layout of onnx-community.
+// The benchmark then also compares the tokens of these graphs with the tokens of steno's own graphs for GPUs. All
+// graphs run on the CPU.
 
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'

@@ -1,9 +1,10 @@
-// Measures Whisper's encoder and decoder on this machine's NVIDIA GPU, with random weights in the published dimensions.
-// `steno runtime pull cuda` installs the necessary library. The times are wall times: nothing else may use the GPU.
+// Measures Whisper's encoder and decoder on this machine's NVIDIA GPU, with random weights in the dimensions of
+// OpenAI's models. `steno runtime pull cuda` installs the necessary library. The times are wall times: nothing else may
+// use the GPU.
 //
 // STENO_BENCH_PYTHON: a Python with torch and transformers, to measure Hugging Face transformers too.
-// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The tokens of its own graphs on the CPU
-// are then compared with those of steno's graphs on the GPU.
+// STENO_BENCH_FLOATS: the folder of a Whisper model in 32-bit floats, with ONNX graphs in the layout of onnx-community.
+// The tokens of these graphs on the CPU are then compared with the tokens of steno's own graphs on the GPU.
 // STENO_BENCH_SIZES: the models to measure, such as `base,turbo`.
 // STENO_BENCH_DEVICE=cpu: runs steno on the CPU, to try the benchmark itself.
 
@@ -75,8 +76,8 @@ function cellsOf({ encoderMs, startMs, stepMs }: Times, rows: number): string[] 
 }
 
 /**
- * Measures Hugging Face transformers in a separate process, for each batch. Returns an empty list if STENO_BENCH_PYTHON
- * is not set.
+ * Measures Hugging Face transformers in a separate process, for each batch size in `batches`. Returns an empty list if
+ * STENO_BENCH_PYTHON is not set.
  */
 function measureTransformers(dimensions: Dimensions): Times[] {
   const { STENO_BENCH_PYTHON: python } = process.env

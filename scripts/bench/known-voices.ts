@@ -95,8 +95,8 @@ function heldOut(draws: readonly Draw[]): string[] {
 }
 
 /**
- * Returns the similarities of pairs of voice prints. `same` has one pair for each draw: `print` and `test` of this
- * draw, which are from one person. `different` has each pair of a `print` and a `test` from two people.
+ * Returns the similarities of pairs of voice prints. Each draw has two voice prints of one person: `print` and `test`.
+ * `same` has the pair of each draw. `different` has each pair of a `print` and a `test` from two people.
  */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []

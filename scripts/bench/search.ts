@@ -83,7 +83,10 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
-/** Returns a filled data folder. A kept folder is copied, because the benchmark deletes transcripts. */
+/**
+ * Returns a filled data folder. If STENO_BENCH_SEARCH_DATA names a data folder, returns a copy of it, because the
+ * benchmark deletes transcripts.
+ */
 function preparedData(): Prepared {
   if (!keptData) return prepareData(fill)
   if (!existsSync(keptData)) writeFileSync(keptData, JSON.stringify(prepareData(fill)))

@@ -1,5 +1,6 @@
-// Runs the simulator with many seeds, and reports each seed with which the service breaks a rule. 10,000 seeds take
-// about 7 minutes of CPU time. STENO_BENCH_SEEDS sets the number of seeds, and STENO_BENCH_SEED the first seed.
+// Runs the simulator of the service (test/support/simulation.ts) with many seeds, and reports each seed with which the
+// service breaks a rule. 10,000 seeds take about 7 minutes of CPU time. STENO_BENCH_SEEDS sets the number of seeds, and
+// STENO_BENCH_SEED the first seed.
 
 import { simulate } from '../../test/support/simulation.ts'
 

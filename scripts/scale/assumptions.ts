@@ -37,8 +37,8 @@ export const load = {
 
 export const gpu = {
   /**
-   * The seconds of audio that a GPU transcribes in a second. The published figure is 404, for Whisper large-v3-turbo on
-   * an H100 GPU with batches of 32.
+   * The seconds of audio that a GPU transcribes in a second. 404 is a published measurement of Whisper large-v3-turbo
+   * on an H100 GPU with batches of 32.
    */
   secondsOfAudioPerSecond: 400,
   /**
@@ -73,8 +73,8 @@ export const scaler = {
   /** The share of the time, from 0 to 1, in which a GPU should be busy. */
   busyShare: 0.75,
   /**
-   * The time, in seconds, in which the GPUs should empty the queue of waiting jobs. This needs more GPUs than the
-   * average load.
+   * The time, in seconds, in which the GPUs should empty the queue of waiting jobs. For this, more GPUs are rented than
+   * the average load needs.
    */
   drainSeconds: 5 * 60,
   /** The weight, from 0 to 1, of the last minute in the moving average of the load. */

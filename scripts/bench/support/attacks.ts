@@ -10,7 +10,8 @@ type Places = { port: number }
 type Attack = {
   name: string
   /**
-   * The maximum number of unfinished jobs of this attack. After the end of a job, the next one starts: see `everyMs`.
+   * The maximum number of unfinished jobs of this attack. The attack starts a new job when a job has ended, but not
+   * more often than `everyMs` allows.
    */
   jobs: number
   /**

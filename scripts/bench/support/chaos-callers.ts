@@ -1,5 +1,5 @@
-// Callers that submit and cancel jobs while faults happen on the server. A caller repeats a request if the fault is
-// temporary: see `passing`.
+// Callers that submit and cancel jobs while faults happen on the server. A caller repeats a request if the connection
+// fails, or if the status of the response is in `passing`.
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'

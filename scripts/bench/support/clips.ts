@@ -1,4 +1,4 @@
-// Makes test audio from the project's clips.
+// Makes sound for the benchmarks from the recordings in test/fixtures/speech.
 
 import { join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'

@@ -89,11 +89,7 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
  */
 const lowest = 150
 
-/**
- * Returns the spans of speech in seconds. A frame (10 ms) of speech is more than 9 dB above the background and less
- * than 32 dB below the loud parts. A frame less than 12 dB below the loud parts is always speech. Then speech of less
- * than 60 ms between two gaps becomes a gap. After that, a gap of less than 250 ms between two spans becomes speech.
- */
+/** Returns the spans of speech in seconds. A frame (10 ms) is speech if its level is above `limit`. */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const rumble = lowPass(samples, lowest)
   const raw = Float64Array.from({ length: Math.floor(samples.length / hop) }, (_, index) => {
@@ -108,9 +104,13 @@ export function speechOf(samples: Float32Array): { from: number; to: number }[] 
   const sorted = energy.toSorted()
   const part = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
   const [loud, floor] = [part(0.95), part(0.05)]
+  // Speech is more than 9 dB above the background and less than 32 dB below the loud parts. A frame less than 12 dB
+  // below the loud parts is always speech.
   const limit = Math.max(loud - 32, Math.min(floor + 9, loud - 12))
   const flags = Uint8Array.from(energy, value => Number(value > limit))
+  // Speech of less than 60 ms between two gaps becomes a gap.
   fillShort(flags, 1, 6)
+  // A gap of less than 250 ms between two spans of speech becomes speech.
   fillShort(flags, 0, 25)
   return runsOf(flags)
     .filter(({ value }) => value === 1)

@@ -1,7 +1,7 @@
 """Transcribes windows of 30 s with a fixed number of tokens for each: python forced.py faster|cpp WEIGHTS TOKENS SOUND
 
-With random weights, a program would decode any number of tokens. SOUND is a file of raw 32-bit floats. `faster` and
-`cpp` name the same programs as in hear.py. Prints the number of decoded tokens.
+With random weights, a program would decode any number of tokens. SOUND is a file of raw 32-bit floats. `faster` is
+faster-whisper, and `cpp` is whisper.cpp. Prints the number of decoded tokens.
 """
 import sys
 

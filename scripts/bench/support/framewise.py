@@ -1,4 +1,5 @@
-# Writes random CTC and TDT models in the published file layouts, and transcribes files with sherpa-onnx and onnx-asr.
+# Writes CTC and TDT models with random weights, in the file layouts of Omnilingual CTC and Parakeet TDT. Transcribes
+# files with sherpa-onnx and onnx-asr.
 #   framewise.py make FOLDER          writes FOLDER/ctc and FOLDER/tdt
 #   framewise.py make-large FOLDER    the same, with the sizes of Omnilingual CTC 300M and Parakeet TDT 0.6b in 8 bits
 #   framewise.py hear KIND FOLDER FILE…   prints one JSON object for each file: the tokens and their times
@@ -123,7 +124,7 @@ def wav2vec_front(given, made, width, channels=512):
 
 
 def in_8_bits(kind, path):
-    """Converts a model to 8 bits in the same way as the published 8-bit models."""
+    """Converts a model to 8 bits in the same way as the 8-bit models Omnilingual CTC and Parakeet TDT."""
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     if kind == "ctc":
@@ -340,9 +341,9 @@ def hear(kind, folder, files):
         print(json.dumps({"tokens": list(tokens), "times": [float(each) for each in times]}))
 
 
-# The sizes of the published models. The published TDT model, Parakeet, has 24 conformer layers. The model that
-# `make_tdt` makes has `depth` transformer layers instead. A conformer layer has twice as many weights as a transformer
-# layer, so `depth` is 48.
+# The sizes of Omnilingual CTC 300M and Parakeet TDT 0.6b. Parakeet has 24 conformer layers. The model that `make_tdt`
+# makes has `depth` transformer layers instead. A conformer layer has twice as many weights as a transformer layer, so
+# `depth` is 48.
 LARGE = {
     "ctc": dict(width=1024, tokens=10288, layers=24),
     "tdt": dict(width=1024, hidden=640, tokens=8192, depth=48),

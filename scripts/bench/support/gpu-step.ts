@@ -1,6 +1,6 @@
 // Computes the cost of one decoding step with steno's graphs for GPUs: bytes on the PCIe bus, graph nodes, kernels
 // (functions on the GPU), and bytes read from GPU memory. For comparison, also computes the bytes on the bus for the
-// published ONNX graphs. The graphs have no weights, because only the shapes of the weights count.
+// ONNX graphs of onnx-community. The graphs have no weights, because only the shapes of the weights count.
 
 import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
 import type { FloatSize } from '../../../src/engine/network/float-size.ts'
@@ -11,8 +11,8 @@ import { alignmentHeadsOf, type Dimensions, frames, positions, shapesOf } from '
 export type Counted = {
   rows: number
   /**
-   * The bytes that one decoding step copies over the PCIe bus: `busBefore` with the published ONNX graphs, `busAfter`
-   * with steno's graphs for GPUs.
+   * The bytes that one decoding step copies over the PCIe bus: `busBefore` with the ONNX graphs of onnx-community,
+   * `busAfter` with steno's graphs for GPUs.
    */
   busBefore: number
   busAfter: number
@@ -48,9 +48,9 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 }
 
 /**
- * Returns the bytes on the PCIe bus for one window in one decoding step, with the published ONNX graphs. These graphs
- * read the encoder result and all caches from host memory. They return the token scores, the attention for the word
- * times, and the new caches.
+ * Returns the bytes on the PCIe bus for one window in one decoding step, with the ONNX graphs of onnx-community. These
+ * graphs read the encoder result and all caches from host memory. They return the token scores, the attention for the
+ * word times, and the new caches.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width

@@ -3,7 +3,7 @@
 faster: faster-whisper, int8, batches of 8, greedy. WEIGHTS is a folder in CTranslate2's format.
 openai: openai/whisper, greedy with fallback, without the previous text. WEIGHTS is the file of the base model.
 cpp: whisper.cpp by pywhispercpp, greedy, one thread, without word times. WEIGHTS is a file in whisper.cpp's format.
-All programs detect the language; the first two compute word times. Prints a JSON list with {text, words} for each file.
+All programs detect the language. Prints a JSON list with {text, words} for each file.
 """
 import json
 import sys

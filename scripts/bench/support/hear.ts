@@ -28,8 +28,8 @@ export type Heard = {
   wallMs: number
   cpuMs: number
   /**
-   * The times of the encoder and the decoder inside ONNX Runtime. Both are 0 for a model in the compact form (8-bit
-   * weights of steno).
+   * The times of the encoder and the decoder inside ONNX Runtime. Both times are 0 for a model with steno's 8-bit
+   * weights (the compact form).
    */
   bareWallMs: number
   bareCpuMs: number
@@ -93,9 +93,9 @@ function clock() {
 }
 
 /**
- * Measures the time of all runs of the encoder and the decoder. With published weights, the name of the first input
- * shows which network runs: `input_features` for the encoder, `input_ids` for the decoder. For a model in the compact
- * form (8-bit weights of steno), both times are 0.
+ * Measures the time of all runs of the encoder and the decoder. The first input of an ONNX graph of onnx-community has
+ * the name `input_features` in the encoder and `input_ids` in the decoder. Runs of any other graph do not count, so
+ * both times are 0 for a model with steno's 8-bit weights (the compact form).
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

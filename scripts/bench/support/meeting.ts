@@ -80,12 +80,13 @@ function readVectors(bytes: Buffer): Float32Array[] {
 /**
  * Reads a PLDA model (probabilistic linear discriminant analysis) from two files. `transform` has two means and a
  * projection: one mean for embeddings, one for projected embeddings. `model` has Kaldi's format: a mean, a matrix and
- * variances, each after a marker and a size. `model` is for embeddings of norm 1, but `Plda` uses norm √128: the mean
- * is multiplied by √128, and the matrix is divided by √128.
+ * variances, each after a marker and a size.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>
     Float64Array.from({ length: count }, (_, place) => file.readDoubleLE(at + 8 * place))
+  // The file `model` is for embeddings of norm 1, but `Plda` uses the norm √128. So the mean is multiplied by √128, and
+  // the matrix is divided by √128.
   const scale = Math.sqrt(narrow)
   const centreAt = model.indexOf('DV ') + 8
   const transformAt = centreAt + 8 * narrow + 13

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { transposed } from '../../../src/engine/network/float-weights.ts'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
 
-/** Returns the name that the MatMul operation of a matrix has in the published models. */
+/** Returns the name that the MatMul operation of a matrix has in the models of onnx-community. */
 function operationOf(name: string): string {
   return `/${name.replaceAll('.', '/').replace(/^layers\//, 'layers.')}/MatMul`
 }
@@ -156,8 +156,8 @@ class Layers {
   }
 
   /**
-   * Adds a matrix product in 8 bits, as in the published models. The weights are quantised once, the activations at
-   * each run.
+   * Adds a matrix product in 8 bits, as in the 8-bit models of onnx-community. The weights are quantised once, the
+   * activations at each run.
    */
   private quantized(name: string, input: string, from: number, to: number): string {
     const { graph, weights } = this
