@@ -40,8 +40,13 @@ cd "$root"
 mkdir upper work whole
 mount -t overlay -o lowerdir=/,upperdir=upper,workdir=work overlay whole
 cd whole
-rm -rf etc/systemd/system etc/machine-id
-mkdir -p etc/systemd/system box old
+rm -rf etc/systemd/system etc/systemd/system-generators etc/machine-id
+mkdir -p etc/systemd/system etc/systemd/system-generators box old
+# systemd runs its generators at the boot and at each daemon-reload. These programs make units, for example from
+# /etc/fstab. The box needs none of these units. A link to /dev/null turns a generator off.
+for generator in lib/systemd/system-generators/*; do
+  ln -s /dev/null "etc/systemd/system-generators/${generator##*/}"
+done
 : >etc/machine-id
 mount --bind "$1" box
 cp box/box.service etc/systemd/system/
