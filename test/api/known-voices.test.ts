@@ -44,13 +44,13 @@ async function transcribe(clip: string, options: object) {
 test.skipIf(missing)(
   `a speaker of one job is named in a later job, and nobody else is${skipped}`,
   async () => {
-    const first = await transcribe('en-20s.flac', { diarize: true })
+    const first = await transcribe('en-rms.flac', { diarize: true })
     expect(first.result.speakers).toEqual(['SPEAKER 1'])
     const source = { transcription_id: first.id, speaker: 'SPEAKER 1' }
     const enrolled = await ask('POST', '/voices', { name: 'Zoë', ...source })
     expect(enrolled).toMatchObject({ status: 200, body: { name: 'Zoë', model: 'wespeaker-pocket' } })
 
-    const named = await transcribe('en-20s.flac', { diarize: true, name_speakers: true })
+    const named = await transcribe('monologue-03.opus', { diarize: true, name_speakers: true })
     const { speakers, utterances } = named.result
     expect([named.name_speakers, speakers]).toEqual([true, ['Zoë']])
     expect(new Set(utterances.map((each: { speaker: string }) => each.speaker))).toEqual(new Set(['Zoë']))
@@ -65,7 +65,7 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   `a voice is enrolled from an upload of one speaker, and the upload is deleted${skipped}`,
   async () => {
-    const id = await upload('en-20s.flac')
+    const id = await upload('en-rms.flac')
     const { status, body } = await ask('POST', '/voices', { name: 'Ben', upload_id: id })
     expect([status, body.name]).toEqual([200, 'Ben'])
     expect(body.speech_seconds).toBeGreaterThan(5)
