@@ -50,22 +50,22 @@ serve() { # serve FOLDER starts the service and sets url and key
   [ -n "$url" ] || fail "the service did not start: $(tail -n 3 "$place/log")"
 }
 cat >release.ts <<'TS'
-// Without arguments, prints the public key. With two commits, signs the release `first`. Then makes the release of the
-// next commit from the bytes of `first`, and signs it too. A second build would differ only in the commit and its time,
-// and would take three times as long.
+// Without arguments, prints the public key. With the words of two commits, changes the file `next`, a copy of the
+// release of the first commit, into the release of the second commit, and signs it. A second build would differ only in
+// the commit and its time, and would take three times as long.
 import { publicKeyOf, signRelease } from './steno/src/cli/release.ts'
 const key = await Bun.file('release.pem').text()
-const commits = process.argv.slice(2).map(line => line.split(' '))
-if (commits.length === 0) console.log(publicKeyOf(key))
-const program = commits.length === 0 ? Buffer.alloc(0) : Buffer.from(await Bun.file('first').arrayBuffer())
-for (const [at, [full, short, committed]] of commits.entries()) {
-  for (const [before, after] of at === 0 ? [] : [[commits[0][1], short], [commits[0][2], committed]])
-    for (let from = program.indexOf(before); from >= 0; from = program.indexOf(before, from + 1)) program.write(after, from)
-  const name = ['first', 'next'][at]
-  if (at > 0) await Bun.write(name, program)
+const [before, after] = process.argv.slice(2).map(line => line.split(' '))
+if (!before) console.log(publicKeyOf(key))
+else {
+  // What is written into the mapped memory is written into the file.
+  const program = Buffer.from(Bun.mmap('next').buffer)
+  const [commit, short, committed] = after
+  for (const [old, text] of [[before[1], short], [before[2], committed]])
+    for (let from = program.indexOf(old); from >= 0; from = program.indexOf(old, from + 1)) program.write(text, from)
   const sha256 = new Bun.CryptoHasher('sha256').update(program).digest('hex')
-  const release = { version: '1', commit: full, committed, target: `linux-${process.arch}`, sha256 }
-  await Bun.write(`${name}.sig`, signRelease(release, key))
+  const release = { version: '1', commit, committed, target: `linux-${process.arch}`, sha256 }
+  await Bun.write('next.sig', signRelease(release, key))
 }
 TS
 commit() { TZ=UTC git -C steno log -1 --abbrev=12 --date=format-local:%Y-%m-%dT%H:%M:%S.000Z "--format=%H %h %cd"; }
@@ -120,6 +120,7 @@ if [ $# -gt 0 ]; then
   before=$(commit)
   # The next release is a commit without changes. `git commit` would read all files again, but commit-tree does not.
   git -C steno reset -q --soft "$(git -C steno -c user.name=steno -c user.email=steno@localhost commit-tree 'HEAD^{tree}' -p HEAD -m 'The next release')"
+  cp first next
   "$bun" release.ts "$before" "$(commit)"
   "$program" upgrade --from first 2>/dev/null && fail "a program without a key took a release unasked"
   "$program" upgrade --from first --unsigned >/dev/null
