@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
 # Runs the first steps of a new user, without a network: clone, key, three formats, webhook, backup, upgrade, restore.
-# scripts/first-hour.sh [PROGRAM] runs the built program, and upgrades it to two signed releases of the clone. Without
-# PROGRAM, the script runs the clone with Bun. The last line of the output contains the total time in seconds.
+# scripts/first-hour.sh [PROGRAM [FOLDER]] runs the built program, and upgrades it to two signed releases of the clone.
+# Without PROGRAM, the script runs the clone with Bun. The clone is made in FOLDER. The last line of the output contains
+# the total time in seconds.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)
+clone=$(mktemp -d -p "${2:-$place}")
 [ $# -eq 0 ] || set -- "$(realpath "$1")"
 server= receiver=
-trap 'for process in $server $receiver; do kill "$process" 2>/dev/null || true; done; wait; rm -rf "$place"' EXIT
+trap 'for process in $server $receiver; do kill "$process" 2>/dev/null || true; done; wait; rm -rf "$place" "$clone"' EXIT
 step() { echo "$SECONDS s: $*"; }
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
 step clone
-git -c advice.detachedHead=false clone -q --no-checkout "$root" "$place/steno"
-cd "$place/steno"
+# Git does not copy the objects of the original checkout.
+git -c advice.detachedHead=false clone -q --shared --no-checkout "$root" "$clone"
+ln -s "$clone" "$place/steno"
+cd "$clone"
 git reset -q
 # The largest file is copied from the original checkout if it has no uncommitted change, because git needs more time to
 # unpack this file than to check out all others. A hard link would change the ctime of the file in the original
