@@ -10,8 +10,8 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { clientConfig } from '../test/support/client-config.ts'
+import { projectRoot } from '../test/support/project-root.ts'
 import { prepareData, serve } from '../test/support/server.ts'
-import { projectRoot } from '../test/support/source.ts'
 
 const clip = resolve(process.argv[2] ?? join(projectRoot, 'test/fixtures/speech/en-short.flac'))
 const {

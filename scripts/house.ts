@@ -6,7 +6,8 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import ts from 'typescript'
-import { cyclesOf, listSources, nodesOf, projectRoot, type SourceFile } from '../test/support/source.ts'
+import { projectRoot } from '../test/support/project-root.ts'
+import { cyclesOf, listSources, nodesOf, type SourceFile } from '../test/support/source.ts'
 
 type Callable = ts.FunctionLikeDeclaration & { body: ts.Node }
 

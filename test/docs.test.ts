@@ -19,9 +19,9 @@ import {
 } from './support/documents.ts'
 import { clips, pocket, unless } from './support/engine-room.ts'
 import { temporaryFolder } from './support/folder.ts'
+import { projectRoot } from './support/project-root.ts'
 import { conversation, type Home, openReader, type Reader, recording, startHome } from './support/reader.ts'
 import { startReceiver } from './support/receiver.ts'
-import { projectRoot } from './support/source.ts'
 
 /**
  * The code blocks and commands that are not run. Each entry has the document, the start of the block, and the reason.

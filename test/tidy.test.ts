@@ -6,15 +6,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import './tidy/knowledge.ts'
 import './tidy/text.ts'
-import {
-  cyclesOf,
-  importsOf,
-  listSources,
-  parse,
-  projectRoot,
-  roomOf,
-  type SourceFile,
-} from './support/source.ts'
+import { projectRoot } from './support/project-root.ts'
+import { cyclesOf, importsOf, listSources, parse, roomOf, type SourceFile } from './support/source.ts'
 
 // The first test parses all source files in src, which takes seconds on a busy machine. The timeout is therefore long.
 setDefaultTimeout(60_000)

@@ -11,8 +11,8 @@ import { clips } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { clientOf } from '../support/openai.ts'
 import { pocketServer } from '../support/pocket-server.ts'
+import { projectRoot } from '../support/project-root.ts'
 import { startTestService } from '../support/service.ts'
-import { projectRoot } from '../support/source.ts'
 
 const server = pocketServer()
 const { missing, skipped } = server

@@ -30,7 +30,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
 import { byRoot, foreignFolder, otherUser } from '../support/other-owner.ts'
 import { steno } from '../support/program.ts'
-import { projectRoot } from '../support/source.ts'
+import { projectRoot } from '../support/project-root.ts'
 
 const folderBefore = process.env.STENO_NATIVE_DIR
 let folder: string

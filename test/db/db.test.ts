@@ -14,8 +14,8 @@ import { runOnFaultyDisk } from '../support/faulty-disk.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
 import { speech } from '../support/media.ts'
+import { projectRoot } from '../support/project-root.ts'
 import { startTestService } from '../support/service.ts'
-import { projectRoot } from '../support/source.ts'
 
 let folder = ''
 const opened: Db[] = []

@@ -11,7 +11,7 @@ import { findTranscript } from '../../src/transcripts/find-transcript.ts'
 import { storeUtterances } from '../../src/transcripts/store.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { projectRoot } from '../support/source.ts'
+import { projectRoot } from '../support/project-root.ts'
 import { completeIndex, transcriptWith } from '../support/transcripts.ts'
 
 const folderOfMigrations = join(projectRoot, 'src/db/migrations')

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from './source.ts'
+import { projectRoot } from './project-root.ts'
 
 /** The paths of the documents that the tests check, relative to the root of the project. */
 export const documents = [

@@ -5,7 +5,7 @@ import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { verdict } from '../../src/base/seccomp-program.ts'
 import { systemCall } from '../../src/base/system-call.ts'
-import { projectRoot } from './source.ts'
+import { projectRoot } from './project-root.ts'
 
 const eio = 5
 const systemCallNumber = { x64: 17, arm64: 67 }

@@ -12,13 +12,13 @@ import { settings } from '../../src/config/settings.ts'
 import { jobErrors, requestErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
+import { projectRoot } from '../support/project-root.ts'
 import {
   importsOf,
   listSources,
   nodesOf,
   oncePerFile,
   parse,
-  projectRoot,
   roomOf,
   type SourceFile,
 } from '../support/source.ts'

@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { documents, readDocument } from '../support/documents.ts'
-import { listSources, nodesOf, parse, projectRoot, type SourceFile } from '../support/source.ts'
+import { projectRoot } from '../support/project-root.ts'
+import { listSources, nodesOf, parse, type SourceFile } from '../support/source.ts'
 
 // The first test that needs syntax trees parses all source files in src, which takes seconds on a busy machine. The
 // timeout is therefore long.
