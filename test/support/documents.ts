@@ -29,21 +29,32 @@ export function blocksOf(markdown: string): string[] {
 }
 
 /**
+ * A bash program that reads a block of shell code, and writes each command with a zero byte at its end. A command ends
+ * at the first line at which bash accepts it. To parse a command without running it, `eval` defines a function with it.
+ */
+const splitInBash = String.raw`
+open=
+while IFS= read -r line; do
+  [[ -z $open && $line =~ ^[[:space:]]*(#.*)?$ ]] && continue
+  open+=$line$'\n'
+  [[ $line == *'\' ]] && continue
+  eval "parsed() {"$'\n'"$open}" 2>/dev/null || continue
+  printf '%s\0' "$open"
+  open=
+done
+printf %s "$open"
+`
+
+/**
  * Returns the commands of a block of shell code. A command may have several lines. Comment lines between commands are
  * left out.
  */
 export function commandsOf(block: string): string[] {
-  const commands: string[] = []
-  let open = ''
-  for (const line of block.split('\n')) {
-    if (open === '' && /^\s*(#.*)?$/.test(line)) continue
-    open += `${line}\n`
-    if (line.endsWith('\\') || Bun.spawnSync(['bash', '-n', '-c', open]).exitCode !== 0) continue
-    commands.push(open.trimEnd())
-    open = ''
-  }
+  const { stdout } = Bun.spawnSync(['bash', '-c', splitInBash], { stdin: Buffer.from(`${block}\n`) })
+  const commands = stdout.toString().split('\0')
+  const open = commands.pop()
   if (open !== '') throw new Error(`bash does not accept: ${open}`)
-  return commands
+  return commands.map(command => command.trimEnd())
 }
 
 /**
