@@ -112,7 +112,8 @@ const preparations: Record<string, (reader: Reader) => Promise<void>> = {
   },
   'docs/search-and-edits.md': async ({ folder }) => {
     // An edit in docs/search-and-edits.md changes the fourth utterance, so the recording needs four utterances.
-    for (const name of ['talk.mp3', 'call.wav']) copyFileSync(conversation, join(folder, name))
+    copyFileSync(conversation, join(folder, 'talk.mp3'))
+    copyFileSync(recording, join(folder, 'call.wav'))
   },
   'docs/uploads.md': async ({ folder }) =>
     symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules')),
