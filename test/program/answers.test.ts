@@ -11,13 +11,14 @@ import { type ApiDocument, corpus, type Existing } from '../support/corpus.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { serve } from '../support/server.ts'
+import { serve, unpackShared } from '../support/server.ts'
 import { startTestService } from '../support/service.ts'
 
 test('the built program answers every request as the source does', async () => {
   const { dataDir, existing, document } = await filledFolder()
   const copy = join(temporaryFolder(), 'copy')
   cpSync(dataDir, copy, { recursive: true })
+  unpackShared(builtProgram())
   const environment = { STENO_MODEL: import.meta.dir, STENO_BASE_URL: 'http://steno.test' }
   const servers = await Promise.all([
     serve({ dataDir }, environment),

@@ -21,10 +21,25 @@ export function testedProgram(): readonly string[] {
  * share.
  */
 export function shareUnpacked(path: string, dataDir: string): void {
-  const native = join(dirname(path), 'native')
+  const native = sharedNative(path)
   mkdirSync(native, { recursive: true })
   // The symbolic link exists if another server has used the data folder.
   if (!existsSync(join(dataDir, 'native'))) symlinkSync(native, join(dataDir, 'native'))
+}
+
+function sharedNative(path: string): string {
+  return join(dirname(path), 'native')
+}
+
+/**
+ * Unpacks the embedded files of the built program at `path` into the folder that the servers of all tests share. A
+ * server that must unpack them itself says meanwhile that its engine is starting.
+ */
+export function unpackShared(path: string): void {
+  const { exitCode, stderr } = Bun.spawnSync([path, 'unpack'], {
+    env: { STENO_NATIVE_DIR: sharedNative(path) },
+  })
+  if (exitCode !== 0) throw new Error(`${path} cannot unpack its files: ${stderr}`)
 }
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
