@@ -101,7 +101,8 @@ export class EngineProcess {
   }
 
   /**
-   * Kills the child process if SIGSTOP or SIGTSTOP stopped it. Otherwise the timeout would kill it only after minutes.
+   * Kills the child process if a signal such as SIGSTOP has stopped it. Without this check, only the timeout would kill
+   * it, after minutes.
    */
   #killIfStopped(): void {
     if (!isStopped(this.pid)) return

@@ -1,5 +1,6 @@
-// Sends events of jobs to webhooks, in the background. The events of one job are sent in order. An event that waits for
-// its retry does not delay later events.
+// Sends events of jobs to webhooks, in the background. The due events of a job are sent one at a time, the oldest
+// first. If an attempt fails, the event is due again only after a pause. Newer events of the job are sent during this
+// pause, so a webhook may get them before the older event.
 
 import { findSigningSecret } from '../accounts/signing-secret.ts'
 import { diskRefusalOf } from '../base/disk-refusal.ts'

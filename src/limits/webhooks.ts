@@ -35,8 +35,8 @@ export const webhookLimits = {
   webhookRetryFactor: 4,
   webhookRetryMsMax: 24 * hour,
   /**
-   * Maximum number of jobs with due webhook events that are read at once. To read 60,000 such jobs and to queue their
-   * events takes about half a second.
+   * Maximum number of jobs with due webhook events that the server reads and queues in one turn of the event loop.
+   * Reading and queueing 60,000 jobs in one turn would block the server for about half a second.
    */
   webhookJobsReadMax: 200,
   deliveriesShownMax: 100,

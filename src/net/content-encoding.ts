@@ -47,8 +47,8 @@ export class Undecodable extends Error {}
 
 /**
  * Returns the codings in the header Content-Encoding, in the order in which the server applied them. As in browsers, an
- * unregistered name counts as no coding. Object stores send any name that the program gave at the upload of the file,
- * such as `aws-chunked` of newer AWS libraries.
+ * unregistered name counts as no coding, because object stores return any name that the uploader of the file sent. For
+ * example, newer AWS libraries send `aws-chunked`, although they store the file without a coding.
  */
 export function codingsIn(header: string | undefined): string[] {
   const names = header?.split(',') ?? []

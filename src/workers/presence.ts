@@ -57,8 +57,9 @@ export class Presence {
   }
 
   /**
-   * Asks the other servers. A server that serves must ask again at intervals: its first question may be lost, for
-   * example while the NATS servers of a cluster do not reach each other.
+   * Asks the other servers whether one of them ranks higher, and stops serving if one answers. A server must ask again
+   * at intervals while it serves, because its first question may be lost. This happens, for example, while the NATS
+   * servers of a NATS cluster do not reach each other.
    */
   async ask(nats: NatsConnection): Promise<void> {
     const { serverPresence } = subjectsOf(this.#cluster)

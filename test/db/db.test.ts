@@ -362,7 +362,8 @@ test('after a failed flush of the log, a regular end does not move the log into 
   const path = join(folder, 'steno.db')
   const bytes = () => [path, `${path}-wal`].map(file => statSync(file).size)
   const before = bytes()
-  // The first flush opens the log, and `/dev/null` cannot be flushed. The database has the real log open.
+  // The call of `durable` opens the log by its name. This name now leads to `/dev/null`, which cannot be flushed, so
+  // the flush fails. The database still writes to the real log, which it opened before.
   renameSync(`${path}-wal`, `${path}-log`)
   symlinkSync('/dev/null', `${path}-wal`)
   const flushed = db.durable()

@@ -1,5 +1,5 @@
-// Runs transformers.js in a process of its own. Writes the log-mel spectrogram of each sound file FILE to FILE.mel, and
-// prints all token ids.
+// Runs Whisper with transformers.js, in a process of its own, as the reference for tests. For each sound file FILE,
+// writes the log-mel spectrogram to FILE.mel. Prints the token ids of the texts that Whisper recognises in the files.
 
 import { basename, dirname } from 'node:path'
 import { AutoProcessor, env, type Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers'

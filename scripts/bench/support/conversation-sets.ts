@@ -7,7 +7,10 @@ import { type Conversation, converse, styles, type Voice } from './conversations
 
 export type Named = Conversation & { group: string; name: string }
 
-/** A conversation of n voices lasts (n + 1) × `secondsEach` seconds. */
+/**
+ * A conversation of n voices lasts (n + 1) × `secondsEach` seconds. So each voice speaks for about `secondsEach`
+ * seconds or more, although a part of the conversation is pauses.
+ */
 const secondsEach = 30
 
 /**

@@ -25,8 +25,9 @@ export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
   /**
-   * Starts a recording. Returns a function that takes the next samples and returns the probability of speech in each
-   * frame. Only the last frame of the recording may be incomplete. Several recordings may be read at the same time.
+   * Begins the detection in a new recording. Returns a function that takes the next samples of the recording and
+   * returns the probability of speech in each of their frames. Only the last frame of the recording may be incomplete.
+   * Several recordings may be processed at the same time, each by its own function.
    */
   start(): (samples: Float32Array) => Float32Array
   close(): void

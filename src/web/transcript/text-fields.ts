@@ -28,8 +28,8 @@ export function startEditing(studio: Studio): () => void {
   view.root.addEventListener('keydown', event => press(studio, event), { signal })
   return () => {
     stop.abort()
-    // The class must be removed last. If it is removed first, Chromium computes the styles again for each sentence. In
-    // a transcript of five hours, this takes 3 s instead of 0.1 s.
+    // The class `editing` must be removed last. If it is removed before the attributes of the sentences, Chromium
+    // computes the styles again for each sentence. In a transcript of five hours, this takes 3 s instead of 0.1 s.
     for (const span of view.spans) {
       for (const name of ['contenteditable', 'role', 'spellcheck', 'aria-label']) span.removeAttribute(name)
     }

@@ -236,7 +236,8 @@ test('a text with more tokens than its sound can have is cut off, and is doubtfu
   // and the last token is dropped.
   expect(texts.length).toBe(38)
   expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])
-  // The end of a doubtful text is not decoded again in a window of its own.
+  // This text has two adjacent timestamp tokens, at which a window can be divided. But the text has too many tokens for
+  // its sound, so it is doubtful as a whole. The speech after these two tokens is not decoded again in a second window.
   const { models, decoded } = modelsThatSay(() => [at(0), ...long.slice(0, 20), at(0.6), at(0.6), ...long])
   await hear(models, [[0, 1]])
   expect(new Set(decoded)).toEqual(new Set([0]))
