@@ -1,5 +1,5 @@
-// Runs the steps of each job until the job ends. The state of a job is in the database. A running step is only in
-// memory, and is lost at a restart.
+// Runs the two steps of each job until the job ends: preparing its media, and recognising the speech. The state of a
+// job is in the database. A running step is only in memory, and is lost at a restart.
 
 import { log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -145,8 +145,9 @@ export class Runner {
 
   /**
    * Stores the results that the database could not store earlier, and repeats the steps that failed because of the
-   * database. Then sends the due webhook events, but only if the database can be written now. This is tested with a
-   * separate write if a result could not be stored again: a full disk may refuse only one long transcript.
+   * database. Then sends the due webhook events, but only if the database can be written now: the outcome of each
+   * delivery must be stored. If a result could not be stored again, a separate small write tests this, because a full
+   * disk may refuse only one long transcript.
    */
   writeEnds(): void {
     const { db, webhooks } = this.#parts

@@ -8,8 +8,9 @@ import type { HitRow } from './search-hits.ts'
 
 /**
  * The place at which the next page of hits starts. In the order `newest`, it is the row id of the last hit of the
- * previous page. In the order `best`, it is an upper bound of the row ids, and the score and the row id of the last
- * hit. Utterances of newer jobs have higher row ids, so they do not change the pages.
+ * previous page. In the order `best`, it has three numbers: an upper bound of the row ids, and the score and the row id
+ * of the last hit. The utterances of a job that is created later have higher row ids, so they do not appear on the next
+ * pages.
  */
 export type SearchPlace = readonly number[]
 

@@ -1,4 +1,5 @@
-// Stores the results of the steps of a job in the database. A result that the database refuses is stored later.
+// Stores the results of the steps of a job in the database. A result that cannot be stored, for example because the
+// disk is full, is stored later.
 
 import { log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'

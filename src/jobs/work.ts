@@ -1,4 +1,5 @@
-// Keeps the running step of each job in memory, so that the runner can abort the step.
+// Keeps the running step of each job in memory, so that the runner can abort the step. The steps of a job are in
+// steps.ts.
 
 import { errorFields, log } from '../base/log.ts'
 

@@ -46,8 +46,9 @@ export const apiLimits = {
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
-   * Above this number of entries, the access log no longer distinguishes the senders of repeated requests, so that a
-   * client with very many addresses does not fill the memory. The entries are deleted every minute.
+   * The access log counts repeated requests, with one entry for each sender and kind of request. Above this number of
+   * entries, it no longer distinguishes the senders, so that a client with very many addresses does not fill the
+   * memory. The entries are deleted every minute.
    */
   repeatsMax: 10_000,
   /**
@@ -68,15 +69,18 @@ export const apiLimits = {
   largeEditBytes: 16 * KB,
   /** A page of jobs or search hits is a large response if its JSON has more than this number of characters. */
   largePageCharacters: 1 * MB,
-  /** Maximum number of large responses at the same time. A single account can use only a part of it. */
+  /**
+   * Number of slots for large responses: the maximum number of them at the same time. A single account can use only a
+   * part of the slots.
+   */
   largeAnswersMax: 32,
   /**
-   * A large response can be stopped after it has held its slot for this time, if another request waits for a slot.
-   * Clients that read very slowly could otherwise keep all slots. A client that reads 350 KB a second gets 10 MB in
-   * this time.
+   * A large response can be stopped after it has held its slot (see `largeAnswersMax`) for this time, if another
+   * request waits for a slot. Clients that read very slowly could otherwise keep all slots. A client that reads 350 KB
+   * a second gets 10 MB in this time.
    */
   largeAnswerHeldMs: 30 * second,
-  /** Interval at which a request that waits for a slot looks for a response to stop. */
+  /** Interval at which a request that waits for a slot (see `largeAnswersMax`) looks for a large response to stop. */
   largeAnswerCheckMs: 1 * second,
   /** Number of bytes of a large response that are sent at once. */
   answerPartBytes: 256 * KB,

@@ -1,4 +1,5 @@
-// The limits of the database, of a pair of servers, and of drafts.
+// The limits of the database, of a pair of servers (of which one serves and the other one waits), and of drafts (files
+// that are still being written).
 
 import { hour, MB, second } from './units.ts'
 

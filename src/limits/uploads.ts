@@ -1,4 +1,4 @@
-// The limits of uploads.
+// The limits of uploads, and of the quota check during a download.
 
 import { MB, minute, second } from './units.ts'
 

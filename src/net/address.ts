@@ -1,5 +1,5 @@
-// Decides to which IP addresses a request to a URL of a caller may connect: those of the public internet except this
-// machine's own, and those that the operator has allowed.
+// Decides to which IP addresses a request may connect if a caller supplied its URL. These are the addresses that the
+// operator has allowed, and those of the public internet, except the addresses of this machine.
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'

@@ -57,8 +57,9 @@ export function codingsIn(header: string | undefined): string[] {
 
 /**
  * Opens a sink that decodes bytes and passes them to `write`. Returns null if steno cannot decode one of the codings,
- * or if there are too many. Before bytes are decoded by any of the codings, `count` is called with the number of
- * compressed bytes that this coding has received so far. The decoding ends if `count` throws an error.
+ * or if there are too many. `count` limits the size of the compressed data: it is called before a coding decodes bytes,
+ * with the number of compressed bytes that this coding has received so far. If `count` throws an error, the decoding
+ * ends.
  */
 export function openDecoder(
   codings: string[],

@@ -1,4 +1,4 @@
-// One attempt of a download.
+// One attempt to download a file: a request for the file, or for its missing part, and the check of the response.
 
 import type { FileHandle } from 'node:fs/promises'
 import { JobFailure } from '../errors.ts'

@@ -1,4 +1,5 @@
-// A client of the public NuGet server or of a mirror. Finds and downloads a package.
+// A client of the public NuGet server (a server of software packages) or of a mirror. Finds and downloads a package,
+// such as the one with ONNX Runtime's CUDA provider.
 
 import { get, getFrom, SourceError, type Transfer } from './source.ts'
 

@@ -1,4 +1,4 @@
-// Recognises the addresses of sign-in pages.
+// Recognises the addresses of sign-in pages. A server often redirects to such a page if a file is not public.
 
 const signInHosts =
   /^(accounts\.google\.com|login\.(microsoftonline|live|microsoft|yahoo)\.com|account\.box\.com|(appleid|idmsa)\.apple\.com|.*\.(okta|auth0|onelogin)\.com)$/

@@ -9,7 +9,10 @@ import type { TranscribeInput } from '../engine/request.ts'
 export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
 export type HelloAnswer =
-  /** `pool` is null until the worker's pool has its queues. Until then, the worker asks for no jobs. */
+  /**
+   * `pool` is the name of the worker's pool (the workers with the same abilities). It is null until the pool has its
+   * queues, and the worker asks for no jobs until then. `stop` has the ids of the jobs that the worker must stop.
+   */
   | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
   | { kind: 'refused'; message: string }
 

@@ -1,4 +1,5 @@
-// Opens the connection of a server or a worker to NATS. A broken connection is opened again.
+// Opens the connection of a server or a worker to NATS, which passes the messages between them. A broken connection is
+// opened again.
 
 import { readFileSync } from 'node:fs'
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'

@@ -33,7 +33,8 @@ type Pull = { pool: string; priority: Priority; waitMs: number; lost: AbortSigna
 /**
  * Asks JetStream for the next job in one queue of a pool (a group of workers with the same abilities). Returns null if
  * no job comes within `waitMs`, or if the message is not a job. Also returns null at once if the connection breaks.
- * Rejects if JetStream does not answer or refuses the request. A queue takes at most 512 waiting requests.
+ * Rejects if JetStream does not answer or refuses the request, for example because 512 requests already wait at the
+ * queue.
  */
 export async function pull(
   nats: NatsConnection,

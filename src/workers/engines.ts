@@ -1,5 +1,6 @@
 // The engine of a server that has workers on other machines. Each job goes to these workers (the fleet) or to the
-// server's own engine. With STENO_WORKERS=0, the server has no own engine.
+// server's own engine. The own engine has as many processes as STENO_WORKERS says. With STENO_WORKERS=0, the server has
+// no own engine, and all jobs go to the fleet.
 
 import type { Engine, EngineState } from '../engine/engine.ts'
 import type { HandOver, Needs, TranscribeInput, TranscribeOptions } from '../engine/request.ts'

@@ -1,6 +1,7 @@
-// The engine that passes jobs to workers on other machines. A JetStream stream carries only the ids of the jobs, not
-// their input. The database decides which worker may deliver a result: the worker with the last claim of the job. If
-// the stream loses a job's message, the server sends a new one.
+// The fleet: the engine that passes jobs to workers on other machines. Each job has a message in a stream of JetStream
+// (the message queues of NATS), from which the workers take jobs. The message contains only the id of the job, not its
+// input. The database decides which worker may deliver a result: the worker with the last claim of the job. If the
+// stream loses a job's message, the server sends a new one.
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'

@@ -1,5 +1,5 @@
-// A hand-over: one job that the server passes to workers. It stores the place of the job's message in JetStream, and
-// which worker holds the job.
+// A hand-over: one job that the server passes to workers. It stores the place of the job's message in JetStream (the
+// message queues of NATS), and which worker holds the job.
 
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import { limits } from '../limits.ts'

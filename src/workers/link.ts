@@ -1,5 +1,5 @@
-// The server's connection to NATS. Opens the JetStream stream, receives the requests of workers, and sends the answers.
-// NATS may be unreachable at any time.
+// The server's connection to NATS. Opens the stream of JetStream (the message queues of NATS) in which jobs wait for
+// workers, receives the requests of workers, and sends the answers. NATS may be unreachable at any time.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Msg } from '@nats-io/transport-node'

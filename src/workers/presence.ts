@@ -1,5 +1,5 @@
-// Lets only one server use the name of a cluster. Two servers with the same name would answer the same requests of
-// workers, and each would stop the jobs of the other.
+// Lets only one server use the name of a cluster (STENO_CLUSTER). A cluster is one server and its workers. Two servers
+// with the same name would answer the same requests of workers, and each would stop the jobs of the other.
 //
 // A server asks the other servers before it serves, and at intervals while it serves. The server with the lower rank
 // does not serve. It learns of the other server by an answer to its own question, or by the question of the other
@@ -20,7 +20,10 @@ const question = TypeCompiler.Compile(
 
 type Server = { id: string; serves: boolean }
 
-/** An older program asks without content, before it serves. */
+/**
+ * Stands for the sender of a question without content: a server with an older program, which asks only before it
+ * serves.
+ */
 const olderProgram: Server = { id: '', serves: false }
 
 export class Presence {

@@ -11,8 +11,8 @@ export type KnownWorker = Hello & {
   name: string
   pool: string
   /**
-   * The time of the worker's last `hello`: `heardAt` by the monotonic clock, `seenAt` by the wall clock. `hearAll` also
-   * sets `heardAt`.
+   * The time of the worker's last `hello`: `heardAt` by the monotonic clock, `seenAt` by the wall clock. After an
+   * outage of NATS, `heardAt` is the end of the outage, until the next `hello`.
    */
   heardAt: number
   seenAt: number

@@ -1,5 +1,6 @@
-// The JetStream stream of jobs. The stream keeps the message of a job until a worker or the server removes it. A
-// message contains only the job id and the protocol version. Its subject names the queue and the job.
+// The stream of jobs in JetStream (the message queues of NATS), from which workers take jobs. The stream keeps the
+// message of a job until a worker or the server removes it. A message contains only the job id and the protocol
+// version. Its subject names the queue and the job.
 
 import {
   AckPolicy,

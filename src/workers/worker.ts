@@ -1,5 +1,5 @@
-// A worker takes jobs from a JetStream stream, transcribes them with its engine, and delivers the results to the
-// server. A worker has no data folder.
+// A worker on another machine than the server. It takes jobs from a stream of JetStream (the message queues of NATS),
+// transcribes them with its engine, and delivers the results to the server. A worker has no data folder.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
