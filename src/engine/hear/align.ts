@@ -1,5 +1,5 @@
-// Computes the times of the words of a window by dynamic time warping (DTW) over the cross-attention of the alignment
-// heads. For each token, these heads attend to the sound in which the token is spoken.
+// Computes the times of the words in a window (at most 30 s of sound) by dynamic time warping (DTW) over the
+// cross-attention of the alignment heads. For each token, these heads attend to the sound in which the token is spoken.
 
 import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
@@ -9,7 +9,7 @@ import type { Tokenizer } from './tokenizer.ts'
 import { startsOf, warp } from './warp.ts'
 import { limitLengths } from './word-lengths.ts'
 
-/** The text tokens of a window from one timestamp token to the next, or to the end of the text. */
+/** A segment: the text tokens of a window from one timestamp token to the next, or to the end of the text. */
 export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]

@@ -1,4 +1,4 @@
-// Limits the number of windows that Whisper decodes together in one batch.
+// Limits the number of windows (at most 30 s of sound each) that Whisper decodes together in one batch.
 
 import { limits } from '../../limits.ts'
 import type { Whisper } from './whisper.ts'

@@ -1,4 +1,5 @@
-// Decodes a batch of windows once, token by token, at one temperature.
+// Decodes a batch of windows (at most 30 s of sound each) once, token by token. All windows have the same temperature:
+// at 0, the most probable token is chosen, and at a higher temperature a random one.
 
 import { framesPerSecond } from '../audio.ts'
 import { type Rules, rulesOf } from './allowed.ts'
@@ -56,8 +57,8 @@ export type Attempt = {
   task: Task
   hypothesis: Hypothesis
   /**
-   * True if decoding was ended because the text has a loop or `limit` tokens. False if the text was cut off at the
-   * maximum length for any window, and only the speech after its last complete sentence must be decoded again.
+   * True if decoding was ended before the end token, because the text has a loop or `limit` tokens. False in one such
+   * case: only the speech after the last complete sentence must be decoded again (see `hypothesis.unfinished`).
    */
   looped: boolean
   /**

@@ -1,4 +1,5 @@
-// Encodes windows one or two at a time, and decodes them together in one batch, with a Whisper model.
+// Converts windows (at most 30 s of sound each) to words with a Whisper model. Encodes one or two windows at a time,
+// and decodes all of them together in one batch.
 
 import { seconds } from '../audio.ts'
 import type { Row } from './decode-rows.ts'

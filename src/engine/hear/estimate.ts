@@ -1,5 +1,5 @@
-// Estimates the times of words if the model returned no attention. The words of a segment share its speech in
-// proportion to their numbers of characters.
+// Estimates the times of words if the model returned no attention. The words of a segment (the text between two
+// timestamp tokens) share the speech of the segment in proportion to their numbers of characters.
 
 import type { Segment } from './align.ts'
 import type { AlignedWord } from './aligned-word.ts'

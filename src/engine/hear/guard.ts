@@ -3,7 +3,7 @@
 
 import { compressionOf } from './compression.ts'
 
-/** The thresholds of the checks, and the temperatures of the attempts, as in openai/whisper. */
+/** The thresholds of the checks, and the temperatures of the attempts to decode a window, as in openai/whisper. */
 export const guards = {
   compressionMax: 2.4,
   logProbabilityMin: -1,

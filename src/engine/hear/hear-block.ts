@@ -1,5 +1,6 @@
-// Recognises the speech in a block of windows, which are decoded together in one batch. Speech whose text is missing,
-// incomplete or improbable is decoded again in separate windows.
+// Recognises the speech in a block of windows. A window has at most 30 s of sound, and all windows of a block are
+// decoded together in one batch. Speech whose text is missing, incomplete or improbable is decoded again in separate
+// windows.
 
 import { sampleRate } from '../audio.ts'
 import { decodeWindows, type WhisperModels, withEncoded } from './decode-windows.ts'

@@ -1,4 +1,5 @@
-// The result of one attempt to decode a window.
+// A hypothesis: the result of one attempt to decode a window (at most 30 s of sound). If the text fails the checks, the
+// window is decoded again at a higher temperature.
 
 /** The tokens of one attempt, with their probabilities and their cross-attention. */
 export type Hypothesis = {

@@ -1,5 +1,5 @@
-// Detects the language of a recording. Several windows vote, so a greeting in another language does not decide the
-// result.
+// Detects the language of a recording. Several windows (at most 30 s of sound each) vote, so a greeting in another
+// language does not decide the result.
 
 import type { EncodedWindow } from './network.ts'
 import type { Whisper } from './whisper.ts'

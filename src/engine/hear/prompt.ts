@@ -1,5 +1,5 @@
-// Builds the prompt of a window: the tokens that the decoder reads before it predicts the text. The prompt has the
-// caller's context, the language and the task.
+// Builds the prompt of a window (at most 30 s of sound): the tokens that the decoder reads before it predicts the text.
+// The prompt has the caller's context, the language and the task.
 
 import { listedCode } from '../../languages.ts'
 import type { Whisper } from './whisper.ts'

@@ -1,5 +1,5 @@
-// Decodes a batch of windows and checks each text. If a text fails the check, its window is decoded again with the next
-// higher temperature.
+// Decodes a batch of windows (at most 30 s of sound each) and checks each text. If a text fails the check, its window
+// is decoded again with the next higher temperature.
 
 import type { RecogniseOptions, Row, Task } from './decode-rows.ts'
 import { guards, judge, repeatsItself } from './guard.ts'

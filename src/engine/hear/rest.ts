@@ -1,4 +1,5 @@
-// Finds the rest of a window: its end, which is decoded again because its text is incomplete or improbable.
+// Finds the rest of a window: the end of its sound, which is decoded again because its text is incomplete or
+// improbable. A window has at most 30 s of sound.
 
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import type { PlacedText } from './place.ts'

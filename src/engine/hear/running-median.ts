@@ -1,4 +1,5 @@
-// Smooths the cross-attention of one head with a running median over the frames.
+// Smooths the cross-attention of one attention head with a running median: each value becomes the median of the values
+// in the frames around it.
 
 import type { Band } from './warp.ts'
 

@@ -1,4 +1,5 @@
-// Divides the text of a window into segments. A segment is the text between two timestamp tokens of Whisper.
+// Divides the text of a window (at most 30 s of sound) into segments. A segment is the text between two timestamp
+// tokens of Whisper.
 
 import type { Segment } from './align.ts'
 import type { Hypothesis } from './hypothesis.ts'

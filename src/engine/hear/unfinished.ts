@@ -1,4 +1,5 @@
-// Finds the part of a window that must be decoded again, from the timestamp tokens in its text.
+// Finds the part of a window (at most 30 s of sound) that must be decoded again because its text is missing, incomplete
+// or improbable. The timestamp tokens in the text of the window show where this part begins.
 
 import { framesPerSecond } from '../audio.ts'
 import { guards } from './guard.ts'

@@ -1,4 +1,5 @@
-// The ONNX graph of voice detection. The weights are those of Silero VAD.
+// The ONNX graph of voice detection, which computes the probability of speech. The weights are those of the model
+// Silero VAD.
 
 import { Graph } from '../onnx/graph.ts'
 import type { Weights } from '../onnx/weights.ts'

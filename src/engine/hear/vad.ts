@@ -1,7 +1,7 @@
-// Computes the probability of speech in each frame of 32 ms, with the weights of Silero VAD. The graph in the file of
-// Silero VAD reads one frame in each run, and the start of a run takes most of the time. So steno has its own graph,
-// which reads about a minute of sound in each run. Tests check that the probabilities of the two graphs differ by less
-// than 0.001.
+// Voice detection: computes the probability of speech in each frame of 32 ms, with the weights of the model Silero VAD.
+// The graph in the file of Silero VAD reads one frame in each run, and the start of a run takes most of the time. So
+// steno has its own graph, which reads about a minute of sound in each run. Tests check that the probabilities of the
+// two graphs differ by less than 0.001.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'

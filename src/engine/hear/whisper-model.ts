@@ -1,4 +1,4 @@
-// Makes a speech model (see speech-model.ts) from a Whisper network.
+// Makes a speech model, which converts windows of sound to words (see speech-model.ts), from a Whisper model.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { rowsFor, rowsWith } from './batch-rows.ts'
