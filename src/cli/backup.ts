@@ -59,7 +59,10 @@ function warnOfForeignSecret(file: string, secret: string): void {
   if (problem !== null) terminal.err(`steno: steno restore would refuse this backup: ${visible(problem)}\n`)
 }
 
-/** The entry point of the child process that copies the database into a folder that two servers share. */
+/**
+ * The entry point of the child process in which a server of a pair copies its database into the shared folder. In the
+ * server's own process, the copying would block the event loop.
+ */
 export async function backupCopy(): Promise<void> {
   process.exitCode = await runCommand({
     called: 'steno backup',
@@ -75,7 +78,8 @@ type NewFile = { path: string; fill: (draft: string) => void }
  * as drafts, and then moved to their paths. If one of the files cannot be moved, the moved ones are removed.
  */
 function writePrivate(files: readonly NewFile[]): void {
-  // The database, the last of `files`, is checked first, so that the error names the path that the user gave.
+  // The user gave only the path of the database, the last of `files`. It is checked first: if both files have the same
+  // problem, the error names this path.
   for (const { path } of files.toReversed()) {
     const folder = dirname(path)
     if (!existsSync(folder)) throw new Error(`there is no folder ${folder} for the backup: create it first`)
@@ -101,7 +105,8 @@ function writePrivate(files: readonly NewFile[]): void {
     if (!draft.place()) throw alreadyThere(path)
     placed.defer(() => rmSync(path, { force: true }))
   }
-  // All files are at their paths, so `placed` must remove none of them when this function returns.
+  // When this function returns, `placed` removes the files that it still lists. All files are at their paths now and
+  // must stay, so `move` empties the list.
   placed.move()
 }
 

@@ -8,8 +8,9 @@ import { dataConfig, type Flags } from './settings.ts'
 
 /**
  * Opens the database of the configured data folder, calls `work` with it, and then closes it. In a pair of servers (one
- * works, the other waits), throws if this machine has the older database, because a newer copy will replace it. If the
- * database or its disk cannot be read, or the database refuses the work, the error says what to do.
+ * works, the other waits), throws if the server of this machine did not serve last: the other server's database will
+ * replace this one. If the database cannot be read, is locked, or has a disk that is full or faulty, the error says
+ * what to do.
  */
 export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
   const config = dataConfig(flags)

@@ -53,7 +53,10 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
   if (!hasGpu(config.device) && !isVoiceModel(id)) await compactOne(id, config)
 }
 
-/** Makes the compact copy (8-bit weights) of a pulled Whisper model. Otherwise the model's first load would make it. */
+/**
+ * Makes the compact copy (8-bit weights) of a pulled Whisper model. Otherwise the first load of the model would make
+ * it, and would take longer.
+ */
 async function compactOne(id: string, config: Config): Promise<void> {
   const bar = openBar()
   const pulled = { name: id, folder: join(modelsDir(config), id) }

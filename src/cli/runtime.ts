@@ -28,8 +28,8 @@ export const pull = command({
     if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
     const pulled = from === undefined ? pullFrom(source) : installCuda(from)
     const folder = await pulled.catch(error => {
-      // If the error names the package file, this file cannot be read. Otherwise the provider's folder cannot be
-      // written.
+      // If the error names the package file `from`, this file cannot be read, and the error is thrown unchanged.
+      // Otherwise, an error of the file system means that the folder of the CUDA provider cannot be written.
       if (from !== undefined && error.path === from) throw error
       throw unwritable(error, { folder: newCudaFolder(), setting: 'STENO_DATA_DIR' })
     })

@@ -54,7 +54,8 @@ export const serve = command({
       await running.close()
     }
     log.info('stopped')
-    // If the NATS server does not answer, the NATS client keeps its connection open, and the process would not end.
+    // If the NATS server does not answer, the NATS client keeps its connection open, which would keep the process
+    // alive. `process.exit` therefore ends it.
     if (config.nats !== null) {
       await logWritten()
       process.exit()

@@ -82,8 +82,8 @@ export function localConfig(flags: Flags = {}): Config {
 
 /**
  * Returns the data folder that a setting names. If no setting names one, returns the default folder in the working
- * folder. Returns null if the default folder certainly has no database. A default folder that this user may not enter
- * may have one.
+ * folder, or null if this folder certainly has no database. A default folder that this user may not enter may have a
+ * database, so it is returned.
  */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)
@@ -114,8 +114,8 @@ function serviceEnvironment(flags: Flags): Environment {
 }
 
 /**
- * Returns the values of the given flags, by the environment variables that they replace. Throws one UsageError that
- * names all flags with invalid values.
+ * Returns the values of the given flags under the names of the environment variables that these flags override. Throws
+ * one UsageError that names all flags with invalid values.
  */
 function variablesOf(flags: Flags): Environment {
   const given = rows.flatMap(setting => {

@@ -59,8 +59,8 @@ export const transcribe = command({
 
 /**
  * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that are embedded in the program.
- * The flag --max-duration of these commands limits a subtitle. It is not read as the setting of the same name, which
- * limits a recording.
+ * The flag --max-duration of these commands limits the length of a subtitle. Here it is left out, because the setting
+ * of the same name is another one: it limits the length of a recording.
  */
 export async function configOf({ model, device, threads, ...values }: TaskValues): Promise<Config> {
   const dataDir = values['data-dir']

@@ -35,7 +35,7 @@ export const upgrade = command({
 
     const here = process.execPath
     const unsigned = values.unsigned === true
-    // Some reasons for a refusal are found before the file is copied, because the copy has 230 MB.
+    // The program file has 230 MB, and copying it takes time. The refusals that need no copy therefore come first.
     refuse(from, missingProblem(from, unsigned))
     if (isSame(from, here)) {
       say(`${from} is this program already; nothing was changed`)
@@ -57,8 +57,8 @@ export const upgrade = command({
 })
 
 /**
- * Returns true if two files are equal. If the new program file is equal to the installed one, the upgrade stops.
- * Otherwise this program would replace the previous version in the backup file, which ends in `.old`.
+ * Returns true if two files are equal. An upgrade to an equal program changes nothing. Otherwise it would replace the
+ * previous version in the backup file, which ends in `.old`, by this program.
  */
 function isSame(one: string, other: string): boolean {
   return statSync(one).size === statSync(other).size && Buffer.compare(mapFile(one), mapFile(other)) === 0

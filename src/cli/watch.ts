@@ -70,7 +70,10 @@ function isDone({ place }: Source, outputs: Output[]): boolean {
   return outputs.every(({ path }) => changeTimeOf(path) >= changedAt)
 }
 
-/** Returns the modification time of a file, or NaN if it cannot be read. Each comparison with NaN is false. */
+/**
+ * Returns the modification time of a file, or NaN if it cannot be read. Each comparison with NaN is false, so `isDone`
+ * returns false if a file is missing.
+ */
 function changeTimeOf(path: string): number {
   try {
     return statSync(path).mtimeMs

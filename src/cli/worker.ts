@@ -95,7 +95,8 @@ export const worker = command({
     } finally {
       await engine.close()
     }
-    // If the NATS server does not answer, the NATS client keeps its connection open, and the process would not end.
+    // If the NATS server does not answer, the NATS client keeps its connection open, which would keep the process
+    // alive. `process.exit` therefore ends it.
     await logWritten()
     process.exit()
   },

@@ -24,7 +24,8 @@ export function copyDatabase(dataDir: string, target: string): void {
     listApplied(db)
     db.query('vacuum into $target').run({ $target: target })
   } catch (error) {
-    // SQLite leaves the journal of a copy that failed, for example because the disk is full.
+    // If the copying fails, for example because the disk is full, SQLite leaves the journal of the copy. It is removed
+    // here.
     rmSync(`${target}-journal`, { force: true })
     throw faultIn(dataDir, error)
   }
@@ -132,7 +133,8 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
 
 /** Throws if a file of the copy is missing, or if the data folder already has a database or a secret. */
 export function requireFree(files: readonly { from: string; to: string }[], dataDir: string): void {
-  // The database, the last of `files`, is checked first, so that the error names the path that the user gave.
+  // The user gave only the path of the database, the last of `files`. It is checked first: if both files are missing,
+  // the error names this path.
   for (const { from } of files.toReversed())
     if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
   requireNoDatabase(dataDir)

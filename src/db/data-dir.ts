@@ -28,8 +28,9 @@ const ownNames =
 
 /**
  * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a
- * folder without a database contains files of another program. Also throws if the folder contains files of a lost
- * database, unless `restoring` is true because a copy of the database will be restored.
+ * folder without a database contains files of another program. Also throws if the folder contains files that belong to
+ * a database, but no database: it was lost (see `requireNothingLost`). `restoring` switches this check off for a
+ * restore, which brings the database back.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
@@ -135,9 +136,9 @@ export function mediaFolders(dataDir: string): { uploads: string; downloads: str
 }
 
 /**
- * Throws if the folder has no database, but has files that exist only after a database was made. The database was then
- * removed, or a restore or a takeover was interrupted. A server that started with a new, empty database would delete
- * the media files, because no job would need them.
+ * Throws if the folder has no database, but has files that exist only after a database was made. In this case, the
+ * database was removed later, or a restore or a takeover was interrupted. A server that started with a new, empty
+ * database would delete the media files, because no job would need them.
  */
 export function requireNothingLost(dataDir: string): void {
   if (hasDatabase(dataDir)) return

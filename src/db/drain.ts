@@ -16,8 +16,9 @@ export type Drain = {
    */
   run(): Promise<void>
   /**
-   * Must be called after a failed flush of the log. Keeps the content of the log until the process ends: a part of it may
-   * be lost, and must not reach the database file. At the next start, SQLite checks the log.
+   * Must be called after a failed flush of the log. The disk may then lack a part of the log, so nothing of the log may
+   * be copied into the database file any more. The log keeps its content until the process ends. At the next start,
+   * SQLite checks the log, and uses only what is intact.
    */
   keepLog(): void
   /** Returns true while the log must keep its content: during a drain, and after a failed flush of one of the files. */
@@ -65,10 +66,10 @@ export function openDrain(
         // connection `reader`.
         log.warn('write-ahead log not moved', errorFields(error))
       }
-      // After a failed flush, the operating system may discard the unwritten content of the database file, and a second
-      // flush could succeed without writing this content. SQLite counts the changes as copied until the server
-      // restarts. The connection `reader` therefore stays open, so that SQLite keeps the changes in the log. The log
-      // grows until the restart.
+      // After a failed flush, the database file on the disk may lack changes: the operating system may discard them,
+      // and a second flush could succeed without writing them. SQLite does not know this, and would overwrite these
+      // changes in the log. As long as the connection `reader` is open, SQLite keeps them, so it is not closed here.
+      // The log grows until the server is restarted.
       if (flushFailed) return
       readers.delete(reader)
       reader.close()
@@ -76,7 +77,8 @@ export function openDrain(
     keepLog() {
       isLogKept = true
       sql.run('pragma wal_autocheckpoint = 0')
-      // When the last connection is closed, SQLite moves the log into the database file. So this one stays open.
+      // When the last connection is closed, SQLite copies the log into the database file, which must not happen (see
+      // the comment of `keepLog`). So the connection `reader` stays open until the process ends.
       const reader = openReader(path)
       if (reader) readers.add(reader)
     },

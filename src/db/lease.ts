@@ -23,7 +23,10 @@ export type LeaseOptions = {
   holder: string
   /** The time in milliseconds without a renewal after which another server may take the lease. */
   afterMs: number
-  /** A monotonic clock in milliseconds. The times of two servers are never compared. */
+  /**
+   * A monotonic clock in milliseconds. Its time is never compared with that of another server, so it may begin
+   * anywhere.
+   */
   monotonic: Clock
 }
 
@@ -131,9 +134,10 @@ async function take(
   let content: Content = { ...unnamed, lastHolder: last.holder }
   let renewedAt = monotonic()
   try {
-    // If several servers create this file at the same time, only one succeeds. The file has its content from the start,
-    // because the content names the last holder: the server with the latest database. If a crash left an empty file,
-    // this server would not recognise itself as the last holder, and would replace its database with an older copy.
+    // If several servers create this file at the same time, only one succeeds. `createFile` creates it with its
+    // content, which names the last holder: the server with the latest database. If the file were created empty, a
+    // crash could leave it so. This server would then not recognise itself as the last holder, and would replace its
+    // database with an older copy.
     await createFile(path, JSON.stringify(content))
   } catch (error) {
     if (Object(error).code === 'EEXIST') return null

@@ -141,8 +141,8 @@ function open(
       migrate(sql, now())
     })
   } catch (error) {
-    // The migrations may have filled the disk with the write-ahead log. SQLite removes this log when the last
-    // connection is closed.
+    // The migrations may have filled the disk with the write-ahead log. `close` closes the last connection, so SQLite
+    // removes this log, and the disk has room again.
     close()
     throw error
   }
@@ -162,7 +162,8 @@ function open(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint(waitMs = 0) {
-      // A running drain already moves the write-ahead log. After a failed flush, the log must keep its content.
+      // The log is not emptied during a drain, because the drain already moves it into the database file. It is not
+      // emptied after a failed flush either, because it must keep its content: `isRunning` then stays true.
       if (!drain.isRunning()) emptyLog(sql, waitMs)
     },
     drainLog: drain.run,

@@ -1,5 +1,6 @@
-// Restores a copy of the database in a child process. For a large database this takes seconds or minutes. Meanwhile,
-// the server must renew its lease: its right to write to its database.
+// Restores a copy of the database in a child process. For a large database this takes seconds or minutes. In the
+// server's own process, it would block the event loop, and the server could not renew its lease: its right to write to
+// its database.
 
 import { selfCommand } from '../base/self.ts'
 import { spawnChild } from '../base/spawn-child.ts'

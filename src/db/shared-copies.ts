@@ -123,7 +123,10 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
   }
 }
 
-/** Removes old copies, and the drafts of copies and leases that killed processes left. Logs an error. */
+/**
+ * Removes old copies, and the drafts of copies and leases that killed processes left. If this fails, logs the error and
+ * does not throw.
+ */
 function removeOld(folder: string): void {
   try {
     removeOldDrafts(folder)

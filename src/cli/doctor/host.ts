@@ -92,7 +92,8 @@ export const hostChecks: Record<string, Check> = {
   database: async ({ dataDir, isRefused }) => {
     if (dataDir === null) return noFolder()
     if (isRefused) throw new Error(notTried)
-    // `openBeside` would create a missing database, and `steno restore` refuses a folder that has a database.
+    // `openBeside` would create a missing database. The check must not do this, because `steno restore` refuses a
+    // folder that has a database.
     if (!hasDatabase(dataDir)) return none
     const db = openBeside(dataDir)
     try {
@@ -177,8 +178,8 @@ function requireOwnAddress({ host, port }: Config): void {
 }
 
 /**
- * Returns true if only root may use the port, and the service is not root. The service belongs to the owner of the data
- * folder. Without a data folder, it belongs to this user.
+ * Returns true if only root may use the port, and the service does not run as root. The service runs as the owner of
+ * the data folder. Without a data folder, it is assumed to run as the current user.
  */
 function isReserved(port: number, dataDir: string | null): boolean {
   const owner = (dataDir === null ? undefined : statSync(dataDir, { throwIfNoEntry: false }))?.uid

@@ -238,9 +238,10 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 }
 
 /**
- * Calls `end` for each source of the group, also after an interruption or a failed start of the engine, because the
- * next source may have text to write. After the last source, throws the EngineFailed if there was one. Otherwise throws
- * one Interrupted for all interruptions, whose message names all partial transcripts. Throws any other error at once.
+ * Calls `end` for each source of the group. An interruption or a failed start of the engine ends the loop only after
+ * the last source, because each source may have text that `end` must write. Then throws the EngineFailed if there was
+ * one. Otherwise throws one Interrupted for all interruptions, whose message names all partial transcripts. Throws any
+ * other error at once.
  */
 async function forAll(
   group: readonly Prepared[],

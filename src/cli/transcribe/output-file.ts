@@ -29,7 +29,7 @@ export function writeOutput(path: string, text: string, { overwrite }: { overwri
   }
 }
 
-/** Throws if a folder, or a link to a missing file, has the name of an output file, so that it cannot be written. */
+/** Throws if an output file cannot be written because a folder, or a link to a missing file, has its name. */
 export function refuseBlocked(path: string, { overwrite }: { overwrite: boolean }): void {
   const found = entryAt(path)
   if (found?.isDirectory()) throw new Error(`${visible(path)} is a folder`)

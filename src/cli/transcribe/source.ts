@@ -40,8 +40,8 @@ export function flatAddress(place: string): string {
 
 /**
  * Returns `pipe` if the source must be copied to a file. A named pipe must be copied because it can be read only once.
- * A path such as /dev/stdin must be copied because it means another file in a child process. Files in /dev/shm need no
- * copy.
+ * A path such as /dev/stdin must be copied because it means another file in a child process. This is not true of all
+ * files in /dev: those in /dev/shm are usual files in memory, and need no copy.
  */
 export function kindOf(place: string, found: Stats): Source['kind'] {
   return found.isFile() && !isInherited(place) ? 'file' : 'pipe'
