@@ -58,8 +58,9 @@ export function findMeantLanguage(given: string): string | null {
 }
 
 /**
- * Returns true if the language is written without spaces between words. The list is Whisper's, which lacks Khmer
- * (`km`).
+ * Returns true if the language is written without spaces between words. The list is the one in Whisper's code. Khmer
+ * (`km`) is not in it: the texts of utterances in Khmer are joined with spaces, and `needsWordBreaking` is true for
+ * Khmer.
  */
 export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)

@@ -101,8 +101,8 @@ export function durationOrForever(given: string): number | null {
 }
 
 /**
- * Parses an idle timeout from 1 s to 251 s, and rounds it up to whole seconds. The server sets the timeout of Bun 4 s
- * longer, and Bun allows at most 255 s.
+ * Parses an idle timeout from 1 s to 251 s, and rounds it up to whole seconds. Bun may close a connection up to 4 s too
+ * early. The server therefore sets the timeout of Bun 4 s longer, and Bun allows at most 255 s.
  */
 export function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0

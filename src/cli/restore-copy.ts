@@ -1,4 +1,4 @@
-// The child process that restores a database copy from a folder that two servers share.
+// The child process that restores a database copy from a folder that two servers share (see restore-child.ts).
 
 import { mkdirSync } from 'node:fs'
 import { dieWithParent } from '../base/parent.ts'

@@ -93,8 +93,9 @@ function setAside(dataDir: string, generation: number): void {
 }
 
 /**
- * Returns the function `copy`, which copies the database into the shared folder in a child process. Copying a large
- * database takes seconds. `copy` returns false after an error, and logs the error.
+ * Returns the function `copy`, which copies the database into the shared folder in a child process: copying a large
+ * database takes seconds, and would block the event loop of the server. `copy` returns false after an error, and logs
+ * the error.
  */
 export function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<boolean> } {
   const digits = (value: number) => `${value}`.padStart(8, '0')

@@ -5,7 +5,10 @@ import { limits } from '../limits.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
 import type { JobEvent } from './events.ts'
 
-/** A webhook delivery: the sending of one event of a job to a URL. The API shows its deliveries to each account. */
+/**
+ * A webhook delivery: the sending of one event of a job to a URL. The API shows to each account the deliveries of its
+ * own jobs.
+ */
 export type Delivery = {
   jobId: string
   event: JobEvent

@@ -13,8 +13,9 @@ import type { Job } from './job.ts'
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
 /**
- * The condition that the next attempt of an event is due. A last attempt in the future means that the clock was ahead.
- * The stored time of the next attempt is then too late, so the attempt is due at once.
+ * The condition that the next attempt of an event is due. If the last attempt is in the future, the clock was ahead
+ * when it was made, and is right again now. The stored time of the next attempt is then too late, so the event is due
+ * at once.
  */
 const isDue = '(next_at is null or next_at <= $now or attempted_at > $now)'
 
@@ -77,8 +78,8 @@ export function markEnded(
       eventId,
     })
     const attempts = row?.attempts ?? 0
-    // Each attempt is counted at its start. The count is 0 only if the account asked for a redelivery during the
-    // attempt, or if the event was erased.
+    // Each attempt is counted at its start, so a count of 0 means that the account asked for a redelivery during the
+    // attempt, or that the event was erased. In both cases, this outcome is not stored.
     if (attempts === 0) return
     const isSettled = outcome === null || outcome.kind === 'delivered' || attempts > retries
     db.run(

@@ -13,8 +13,9 @@ import { isTerminal } from './states.ts'
 
 /**
  * A job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to now, with
- * speakers only if the job splits channels. `language` is the language of the utterances. If the job had already ended
- * when the listener was added, `utterances` and `language` are empty.
+ * speakers only if the job splits channels: diarization finds the speakers only after the whole recording is read.
+ * `language` is the language of the utterances. If the job had already ended when the listener was added, `utterances`
+ * and `language` are empty.
  */
 export type LiveJob = {
   readonly job: Job

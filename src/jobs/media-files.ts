@@ -41,7 +41,8 @@ export function removeMedia(db: Db, dataDir: string, job: Job): void {
 
 /**
  * Removes the media of an ended job. Does not throw if the file cannot be removed or the database cannot be used,
- * because the caller would then handle the end of the job a second time. `removeOldMedia` tries again later.
+ * because the caller would then not do the last steps of the job's end, such as its line in the log. `removeOldMedia`
+ * tries again later.
  */
 export function tryRemoveMedia(db: Db, dataDir: string, job: Job): void {
   if (!tryRemove(mediaPath(dataDir, job))) return

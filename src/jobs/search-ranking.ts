@@ -34,8 +34,8 @@ export function bestPage(db: Db, query: Query): Page {
     query,
     { top, limit: limits.searchRankedMax },
   )
-  // The next page starts after the last hit, not after a number of hits. Hits may appear or disappear between two
-  // pages.
+  // The next page starts after the last hit, not after a number of hits: hits may appear or disappear between two
+  // pages, and the page after a number of hits would then repeat or skip some.
   const finder = new PhraseFinder(phrases)
   const ranked = candidates
     .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, finder) }))

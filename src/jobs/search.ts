@@ -14,8 +14,8 @@ export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 /**
  * Returns one page of the account's utterances that contain all phrases of `query`. The page has at most `limit` hits,
- * but ends earlier when it is larger than `searchPageBytesMax`. A `query` without words, or whose different phrases
- * have more than `searchWordsMax` words, has no hits.
+ * but ends earlier when it is larger than `searchPageBytesMax`. A `query` without words has no hits. A `query` with
+ * more than `searchWordsMax` words has no hits either; the words of a repeated phrase count once.
  */
 export function searchUtterances(
   db: Db,

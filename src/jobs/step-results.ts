@@ -51,8 +51,8 @@ export class StepResults {
 
   /**
    * Calls the functions that `keep` has stored: each stores a result or repeats a failed step. Continues after a failed
-   * call, because a full disk may refuse only one long transcript. Returns false if a result could not be stored again.
-   * Calls `onOther` with the ids of the jobs that have not ended by these calls.
+   * call, because a full disk may refuse only one long transcript. Returns false if the database has refused a result
+   * once more. Calls `onOther` with the id of each job whose call succeeded, but did not end the job.
    */
   writeAll(onOther: (jobId: string) => void): boolean {
     let isWritten = true

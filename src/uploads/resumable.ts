@@ -50,8 +50,8 @@ export class ResumableUploads {
     const { uploadTtlMs: ttlMs } = this.#config
     return this.#db.tx(() => {
       const upload = createUpload(this.#db, accountId, { ...facts, declaredBytes, ttlMs })
-      // `requireRoom` throws if the account exceeds its disk quota or the disk is too full. The transaction is then
-      // rolled back.
+      // `requireRoom` is called after the row is written, so that it counts the declared size of this upload too. If it
+      // throws, because the account exceeds its disk quota or the disk is too full, the transaction is rolled back.
       this.#transfers.requireRoom(accountId, declaredBytes)
       return { ...upload, declaredBytes }
     })

@@ -60,8 +60,9 @@ export class UploadStore {
         const keptMs = Math.min(limits.uploadKeptMs, uploadTtlMs)
         if (expiresAt < this.#db.now() + keptMs) renewUpload(this.#db, id, keptMs)
       }).catch(error => {
-        // If the transaction is rolled back, the database does not know a first file of the upload, and no periodic
-        // task would remove it. The file of an earlier PUT is known.
+        // If the transaction is rolled back, and no earlier PUT has succeeded, the database does not know the file. It
+        // must be removed here, because no periodic task would remove it. After an earlier PUT, the database knows the
+        // file, so it stays.
         if (fileBytes === null) removeFile(path)
         throw error
       })

@@ -157,7 +157,8 @@ export class Assignment {
       result = { failure: failureOf(error) }
     } finally {
       this.#isTranscribing = false
-      // The silence of the server during the engine's work does not count, so it is measured from now on.
+      // The silence of the server during the engine's work does not count. If the server is still silent, its silence
+      // is measured from now on.
       if (this.#unansweredSince !== null) this.#unansweredSince = performance.now()
       removeMedia(place)
       await beats.close()

@@ -46,7 +46,8 @@ export async function pull(
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
   // With `noMux`, this request has a subscription of its own. All other requests share one subscription, which finds
-  // the request by the subject of the answer. That fails here, because JetStream's answer has the subject of the job.
+  // the request of an answer by the subject of the answer. This request would not be found, because JetStream's answer
+  // has the subject of the job.
   const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   const answer = await beforeStop(asked, lost)
   if (answer?.headers?.hasError && !emptyStatuses.includes(answer.headers.code))

@@ -307,7 +307,8 @@ export class Fleet implements Engine {
 
   /**
    * Called when a worker whose machine failed on the job claims this job again. Returns true if another worker should
-   * do the job. Moves the job to the queue of another pool if only workers of other pools remain.
+   * do the job. If there are such workers, but none of them in the pool of the job's queue, moves the job to the queue
+   * of another pool.
    */
   #passOn(entry: HandOver): boolean {
     const others = this.#othersFor(entry)
@@ -438,7 +439,7 @@ export class Fleet implements Engine {
       if (used.has(pool)) continue
       this.#opened.delete(pool)
       this.#unopened.delete(pool)
-      // If the removal fails, the unused queue has no effect.
+      // If the removal fails, the unused queue stays, which does no harm. The error is therefore ignored.
       this.#link.closePool(pool).catch(() => {})
     }
   }

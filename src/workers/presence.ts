@@ -21,8 +21,8 @@ const question = TypeCompiler.Compile(
 type Server = { id: string; serves: boolean }
 
 /**
- * Stands for the sender of a question without content: a server with an older program, which asks only before it
- * serves.
+ * An older program asks with an empty message, and only before it serves. It is counted as a server that does not serve
+ * yet. Its empty id is lower than any other, so it ranks higher than another server that does not serve yet.
  */
 const olderProgram: Server = { id: '', serves: false }
 
@@ -41,8 +41,9 @@ export class Presence {
   }
 
   /**
-   * Begins to serve. Throws if another server of this cluster ranks higher. The connection must not deliver its own
-   * messages (`noEcho`): NATS then rejects the question at once if no other server listens.
+   * Begins to serve. Throws if another server of this cluster ranks higher. The connection `nats` must have the option
+   * `noEcho`, so that this server does not receive its own question, and does not take it for the question of another
+   * server. If no other server listens, NATS then also rejects the question at once, and the start needs no wait.
    */
   async begin(nats: NatsConnection): Promise<void> {
     this.rival = null

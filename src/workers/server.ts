@@ -66,8 +66,9 @@ export class Server {
 
   /**
    * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. If the result is too
-   * large for HTTP too, delivers a failure. `signal` aborts the HTTP request. `timeoutMs` is the timeout over NATS. It
-   * is extended by the time that a slow network needs for the result, but not beyond the field `timeoutMs`.
+   * large for HTTP too, delivers a failure. `signal` aborts the HTTP request. The timeout over NATS is the parameter
+   * `timeoutMs` and the time that a slow network needs for the result. It is at most the timeout of all requests,
+   * `this.timeoutMs`.
    */
   async deliver(message: ResultMessage, signal: AbortSignal, timeoutMs: number): Promise<ResultAnswer> {
     const { session, job, fence, token } = message
