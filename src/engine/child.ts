@@ -57,8 +57,8 @@ function endByFault(error: unknown): never {
   // `reportError` prints nothing while `uncaughtException` has handlers.
   process.removeAllListeners('uncaughtException')
   reportError(error)
-  // `reportError` itself ends the process only if this function handles an uncaught exception. In all other cases, Bun
-  // would continue the process.
+  // `reportError` itself ends the process only after an uncaught exception. After an unhandled rejection, or an error
+  // in `work`, Bun would continue the process, so it is ended here.
   process.exit(1)
 }
 

@@ -28,8 +28,8 @@ export type Engine = {
   readonly capacity: number
   /**
    * Returns true if the engine could start a job with these needs now. Called only while fewer than `capacity` jobs
-   * run, so an engine without this function can start any job. Also returns true if no engine can do the job, because
-   * the job would then fail at once.
+   * run. Undefined if the engine can then start every job. Also returns true if no engine can ever do the job: such a
+   * job must start, so that it fails at once instead of waiting without end.
    */
   hasRoomFor?(needs: Needs): boolean
   state(): EngineState

@@ -32,8 +32,8 @@ export async function work(models: LoadedModels, order: JobOrder, reading: Readi
   const onUtterances = utteranceReports(id)
   const open = (channel?: number) => {
     const signal = new AbortController().signal
-    // If the job has a section, `durationMs` is the duration of the section, not of the file. The length of the decoded
-    // sound is then not checked.
+    // If the job has a section, `durationMs` is the duration of the section, not of the file. So `decode` gets no
+    // duration to compare with the length of the decoded sound, and does not check this length.
     const measuredMs = input.section ? undefined : input.durationMs
     const sound = decode(input.path, { ...reading, signal, channel, measuredMs })
     const reported = withCalls(sound, () => progress.report(0))

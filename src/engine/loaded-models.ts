@@ -34,8 +34,9 @@ export function openModels(
 export function modelFor(speech: LoadedModels['speech'], language: string): SpeechModel {
   const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
   if (model) return model
-  // With a Whisper model, steno also loads an installed omnilingual model at the next start. With other speech models,
-  // STENO_MODEL must choose it. Of the speech models, only Whisper detects languages.
+  // The error says which model must be installed, and how steno must be started. Only a Whisper model has the function
+  // `detect`. With such a model, steno loads an installed omnilingual model too, so a new start is enough. With other
+  // models, steno loads omnilingual only if STENO_MODEL names it.
   const hasWhisper = speech.some(({ detect }) => detect !== null)
   const remedy = isKnownToWhisper(language)
     ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'

@@ -77,8 +77,8 @@ export class EngineProcess {
       this.#child.send(order)
     } catch {
       // The child process has closed its channel, but Bun has not called `onExit` yet. SIGKILL makes sure that the
-      // process exits. `promise` is rejected only then, because the process still counts as alive until then, and a
-      // retry of the job would go to the same process.
+      // process exits. `promise` is not rejected here, but by `onExit`: until `onExit` is called, the process still
+      // counts as alive, so a retry of the job would go to the same process.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {

@@ -66,9 +66,9 @@ export type TranscribeOptions = {
   /** Called when the transcription has advanced to `seconds` of the recording. The first call has 0 seconds. */
   onSeconds: (seconds: number) => void
   /**
-   * Called when more utterances are complete, in order of time, but for separate channels only at the end. `first` is
-   * the index in the transcript of the first of these utterances. A retry of the job starts again with `first` 0.
-   * `language` is the language of the text.
+   * Called with the next complete utterances, in order of time. In a job with separate channels, it is called only when
+   * all channels are transcribed. `first` is the index in the transcript of the first of these utterances. A retry of
+   * the job starts again with `first` 0. `language` is the language of the text.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number, language: string) => void
   /**

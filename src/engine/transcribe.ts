@@ -78,7 +78,8 @@ export async function transcribe(
     language,
     samples,
     align: input.align,
-    // Without words, there are no turns, because diarization can find a voice in music or noise.
+    // Diarization can find a voice in music or noise. If the text has no words, each voice that it found is such an
+    // error, so there are no turns.
     timeline: diarization && (hasWords ? diarization.finish(input.speakerCount) : noTurns),
   })
   if (diarization) listener.onTurns?.(turns)

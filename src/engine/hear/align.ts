@@ -58,8 +58,8 @@ export function wordTimes(
 
 /**
  * Removes the attention of the timestamp token after each segment except the last. This token often attends to the
- * sound of the next word, which would then get a late start. The attention after the last segment is kept: it gives the
- * end of the last word.
+ * sound of the next word. The alignment would then give the first part of this sound to the token, and the word would
+ * start too late. The attention after the last segment is kept: it gives the end of the last word.
  */
 function withoutTimes(segments: readonly Segment[]): Segment[] {
   return segments.map((segment, index) =>

@@ -34,9 +34,10 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
-  // If this machine has steno's own operations, they compute the attention of the encoder. They also compute its matrix
-  // products, but only on a CPU on which ONNX Runtime does not add products of bytes exactly. On other CPUs, ONNX
-  // Runtime computes the matrix products, because it is faster.
+  // If steno has operations of its own for this CPU, they compute the attention of the encoder. On some CPUs, ONNX
+  // Runtime adds products of bytes inexactly. There, steno's own operations also compute the matrix products of the
+  // encoder, because their sums are exact. On other CPUs, ONNX Runtime computes these products: it is exact there, and
+  // faster.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
   using opened = new DisposableStack()

@@ -44,8 +44,8 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
   const [layers, heads] = [number('decoder_layers'), number('decoder_attention_heads')]
-  // A turbo or distilled model has fewer decoder layers than encoder layers. It has the token for translation, but
-  // cannot translate.
+  // A turbo or distilled model cannot translate, although it has the token for translation. Such a model has fewer
+  // decoder layers than encoder layers. So only a model with equal numbers of layers counts as able to translate.
   const isWhole = layers === number('encoder_layers')
   // The language tokens of an English-only model are untrained, so they are left out.
   const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865

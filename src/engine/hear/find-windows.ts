@@ -35,8 +35,8 @@ export async function* findBlocks(
   recording: Recording,
   { rows, isOneOfChannels = false, onSamples = async () => {} }: BlockOptions,
 ): AsyncGenerator<Window[]> {
-  // In one of several channels, quiet speech after loud speech usually comes from the speaker of another channel.
-  // `plainSpeech` does not find it.
+  // In one of several channels, quiet speech after loud speech usually comes from the speaker of another channel. It
+  // must not be found in this channel too, so `plainSpeech` is used, which does not find it.
   const findSpeech = isOneOfChannels ? plainSpeech(vad) : allSpeech(vad)
   const block: Window[] = []
   for await (const { windows, needed } of findWindows(findSpeech, sound, recording)) {

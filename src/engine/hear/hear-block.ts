@@ -41,8 +41,8 @@ export async function hearBlock(
       }
     },
   })
-  // While speech is decoded again, each report gives the middle of the block, which the job has already reached. The
-  // reports only show that the job is still active.
+  // While speech is decoded again, the reports only show that the job is still active. So each report gives the same
+  // position: the middle of the block. The job reached this position when all windows of the block were encoded.
   const onShare = () => report(0.5)
   const texts = await hearRest(models, decoded, {
     speech: windows.flatMap(({ speech }) => speech),

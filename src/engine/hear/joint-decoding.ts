@@ -46,8 +46,9 @@ export class JointDecoding {
   ) {}
 
   /**
-   * Registers a recording. No windows are decoded until every registered recording waits for `decode` or `detect`. Call
-   * the returned function when the transcription of the recording ends. Otherwise the other recordings wait for it.
+   * Registers a recording. No windows are decoded until every registered recording waits for `decode` or `detect`. The
+   * windows of all recordings can then be decoded in one batch. Call the returned function when the transcription of
+   * the recording ends. Otherwise the other recordings would wait without end.
    */
   enter(): () => void {
     this.recordings++

@@ -21,7 +21,8 @@ export class Packer {
   constructor(private readonly samplesMax = windowSamples) {}
 
   /**
-   * The first sample of the collected speech spans, which the next window needs. Null if no speech spans are collected.
+   * The first sample of the collected speech spans, or null if no speech spans are collected. The next window begins at
+   * this sample.
    */
   get pending(): number | null {
     return this.spans[0]?.from ?? null

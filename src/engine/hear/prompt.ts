@@ -23,9 +23,10 @@ export const contextLeftOut = 'The model accepts no prompt and no vocabulary: th
 const tooLong = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
 /**
- * Returns the token `previous`, the tokens of the caller's vocabulary (a list of terms), and those of the caller's
- * prompt. If they need more than half of the model's token positions, the first tokens of the vocabulary or prompt are
- * left out. Returns no tokens if there is no context, or if the model accepts no context.
+ * Returns the token `previous`, then the tokens of the caller's vocabulary (a list of terms), then those of the
+ * caller's prompt. All these tokens together fill at most half of the model's token positions. If there are too many,
+ * the first tokens after `previous` are left out: those of the vocabulary, and then those of the prompt. Returns no
+ * tokens if there is no context, or if the model accepts no context.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')

@@ -53,7 +53,8 @@ function addPowers(graph: Graph): { lower: string; upper: string } {
   const oddEven = product('oddEven', quarter + 1, (n, k) => sine[(2 * n * k) % samplesPerFft]!)
   const oddOdd = product('oddOdd', quarter, (n, k) => sine[((2 * n + 1) * k) % samplesPerFft]!)
   // The cosines and sines of bin 200 - k differ from those of bin k at most in their signs. So the sum of two products
-  // gives bin k, and their difference gives bin 200 - k. The sign of a result has no influence on its square.
+  // gives bin k, and their difference gives bin 200 - k. Some of these results have the wrong sign. This does not
+  // matter, because only their squares are used.
   const square = (name: string) => graph.add('Mul', [name, name])
   const power = (sign: 'Add' | 'Sub') =>
     graph.add('Add', [

@@ -20,7 +20,10 @@ export function splitCharacters(ids: readonly number[], decode: (ids: readonly n
   return characters
 }
 
-/** Returns true if `text` continues a Latin word or a number at the end of `before`, as `Phone` continues `i`. */
+/**
+ * Returns true if `text` continues a Latin word or a number at the end of `before`. For example, the word `iPhone` can
+ * consist of two tokens, `i` and `Phone`.
+ */
 export function continuesLatin(before: string, text: string): boolean {
   return /[\p{sc=Latin}\p{Nd}]$/u.test(before) && /^[\p{sc=Latin}\p{Nd}]/u.test(text)
 }

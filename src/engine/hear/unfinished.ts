@@ -27,13 +27,15 @@ export function unfinishedAtEnd(
 ): Unfinished | null {
   const rest = pairAt(tokens, tokens.length - 2, firstTimestamp)
   if (rest === null) {
-    // The text does not end with two timestamp tokens: the model found no more speech. If the text after the last
-    // complete sentence is improbable, the speech of this text is decoded again.
+    // The model ends a text with two timestamp tokens only if more speech follows: one for the end of the last
+    // sentence, and one for the start of the next. Here they are missing, so no more speech follows. If the text after
+    // the last complete sentence is improbable, only the speech of this last part is decoded again.
     const last = unfinishedAtLimit(tokens, firstTimestamp)
     return last && meanOf(logProbabilities.slice(last.tokens)) < guards.logProbabilityMin ? last : null
   }
-  // The text ends with two timestamp tokens, so more speech follows it. The last sentence is decoded again together
-  // with this speech, if they are not too long together.
+  // The text ends with two timestamp tokens. The second one is the start of a next sentence, whose text is missing. So
+  // more speech follows the last sentence. The last sentence is decoded again together with this speech, if both
+  // together are at most `restFramesMax` long.
   const before = tokens.findLastIndex((id, index) => id >= firstTimestamp && index < tokens.length - 2)
   const sentence = before > 0 ? pairAt(tokens, before - 1, firstTimestamp) : null
   return sentence !== null && frames - sentence.frame <= restFramesMax ? sentence : rest

@@ -15,7 +15,8 @@ export const voiceNetworkFile = 'voice-network.onnx'
 export type VoiceReading = {
   /**
    * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for the 10 ms
-   * before the window. The reason is that the middle of the first model frame (20 ms) is at the start of the window.
+   * before the window. The reason is that the middle of the first model frame (20 ms) is at the start of the window, so
+   * half of this frame is before the window.
    */
   counts: Float32Array
   /**

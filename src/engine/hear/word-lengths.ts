@@ -8,15 +8,17 @@ import type { Span } from './speech-spans.ts'
 
 const medianMax = 0.7 * framesPerSecond
 /**
- * The maximum length of a word at the start or end of a sentence is never less than this number of model frames: one
- * second.
+ * At the start or end of a sentence, a word has a maximum length, which `limitLengths` computes from the median length
+ * of all words. The maximum is at least this number of model frames (one second). Otherwise correct long words would be
+ * shortened in fast speech.
  */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens long words, because the time of a long word often includes silence. The limit is twice the median length of
- * the words, but at least 1 s and at most 1.4 s. Inside a sentence, only words of more than 2 s are shortened.
+ * Shortens long words, because the time of a long word often includes silence. The maximum length is twice the median
+ * length of the words, but at least 1 s and at most 1.4 s. A word inside a sentence is shortened to this maximum only
+ * if it is longer than 2 s.
  */
 export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)

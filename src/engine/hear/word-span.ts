@@ -12,8 +12,9 @@ import { pieceWith, type Window } from './windows.ts'
 const tolerance = 0.08 * sampleRate
 
 /**
- * Two lengths, in samples. A pause is short if it is shorter than `pause`. A word may start in the short pause before
- * it, but the attention often starts too early. The start of the word is therefore moved later, usually by `delay`.
+ * Two lengths, in samples. A pause is short if it is shorter than `pause`. The word after a short pause may start in
+ * this pause. The cross-attention of the model gives the start of the word, but often too early. So a start in the
+ * pause is moved later, usually by `delay`.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 

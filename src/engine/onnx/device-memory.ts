@@ -10,8 +10,9 @@ import { Tensor, valueAt } from './tensor.ts'
 export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
 
 /**
- * Allocates tensors in the memory of the device on which a session runs. The host can also read and write a tensor from
- * `shared`. If the device is a GPU, this tensor is in pinned memory of the host, which the GPU reads without a copy.
+ * Allocates tensors in the memory of the device on which a session runs. The method `shared` allocates a tensor that
+ * the host can also read and write. If the device is a GPU, this tensor is in pinned memory of the host, which the GPU
+ * reads without a copy.
  */
 export class DeviceMemory {
   private readonly own: Area

@@ -19,9 +19,10 @@ const shift = 128
 type Part = { bytes: Uint8Array; flips: boolean }
 
 /**
- * Changes the weights of a model to signed bytes, in the memory of `model`: a copy could need hundreds of megabytes. No
- * field becomes longer, so a write never reaches bytes that are read later. Returns `model` unchanged if its weights
- * cannot be changed.
+ * Changes the weights of a model to signed bytes, in the memory of `model`: a copy could need hundreds of megabytes.
+ * The parts of the result are written over the old model, from its start, while the later parts are still in it. This
+ * is safe because no field becomes longer, so no part is written over a later part. Returns `model` unchanged if its
+ * weights cannot be changed.
  */
 export function withSignedWeights(model: Uint8Array): Uint8Array {
   const names = unsignedNames(model)
@@ -66,8 +67,9 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 
 /**
  * Divides an ONNX tensor of unsigned bytes into parts. Parts with `flips: true` have the values of the tensor, which
- * the caller changes to signed bytes. The other parts have the other protobuf fields, such as the data type, which is
- * already changed to `int8`. A list of integers becomes bytes.
+ * the caller changes to signed bytes. If the tensor stores its values as a list of integers, this list becomes such a
+ * part, with one byte for each integer. The other parts have the other protobuf fields, such as the data type, which is
+ * already changed to `int8`.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))
