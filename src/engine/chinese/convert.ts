@@ -26,8 +26,9 @@ export type SpokenCharacter = { character: string; pause: number }
 
 /**
  * Converts to `script` the parts of a text that are in the other Chinese script. A part that is already in `script`
- * must stay unchanged, because some characters have two meanings. In a traditional text, `后` means empress. In a
- * simplified text, `后` can also be the simplified form of `後` (after).
+ * must stay unchanged, because a conversion would make some of its characters wrong. For example, `后` means empress in
+ * a traditional text, but in a simplified text it is also the form of `後` (after). A conversion of the traditional text
+ * could change the empress to `後`.
  */
 export function convertTo(script: Script, text: readonly SpokenCharacter[]): string[] {
   const dictionaries = dictionariesTo(script)
@@ -43,8 +44,8 @@ type Part = { script: Script | null; text: readonly SpokenCharacter[] }
 
 /**
  * Divides a text into parts of one script each: simplified or traditional. Between two parts, there may be characters
- * that both scripts use. The boundary is then set at the longest pause before, between or after these characters,
- * because the script seldom changes within a sentence.
+ * that both scripts use. The boundary is then set at the longest pause before, between or after these characters. The
+ * longest pause is probably the end of a sentence, and the script seldom changes within a sentence.
  */
 function partsOf(text: readonly SpokenCharacter[]): Part[] {
   const parts: Part[] = []
@@ -106,7 +107,8 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
  * Divides the characters into pieces: phrases of the dictionary, and single characters. Takes the division with the
  * fewest pieces. If several divisions have the fewest pieces, takes one with the fewest exceptions (see `exceptions`).
  *
- * Returns a length for each index: the length of the first piece if only the characters from this index on are divided.
+ * Returns one length for each index of `characters`: the length of the piece that begins at this index, if the part of
+ * the text from this index to the end is divided.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
   // The cost of a division is `pieceCost` for each piece, and 1 for each exception. `pieceCost` is more than the cost

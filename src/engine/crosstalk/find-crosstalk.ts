@@ -11,7 +11,8 @@ export const hopSamples = (hop * sampleRate) / reducedRate
 
 /**
  * The greatest energy of crosstalk, relative to the same sound in the louder channel: 6 dB less. With a smaller
- * difference, one microphone may have recorded both channels, so both channels keep the sound.
+ * difference, the two channels may be copies of the sound of one microphone. Neither channel is then crosstalk of the
+ * other, so both keep the sound.
  */
 const gainMax = 0.25
 /**
@@ -19,7 +20,8 @@ const gainMax = 0.25
  * least `certain` in one of the hops, and at least `likely` in each of them.
  *
  * If two people speak at the same time, the explained share is below 0.3 in 99 % of the hops. If the crosstalk is 20 dB
- * quieter than the louder channel, the share is above 0.8 in 95 % of the hops.
+ * quieter than the louder channel, the share is above 0.8 in 95 % of the hops. So a share below 0.3 is usually other
+ * sound, and 0.5 lies clearly between other sound and crosstalk.
  */
 const certain = 0.5
 const likely = 0.3
@@ -56,7 +58,8 @@ class Channel {
   energy = 0
   /**
    * The energy of the middle three of the last five hops (64 ms each). Only these three are compared with another
-   * channel.
+   * channel, because the same sound may be up to 52 ms earlier or later there. The first and the last hop of the other
+   * channel contain this earlier or later sound.
    */
   compared = 0
   readonly shares: number[] = []

@@ -14,11 +14,16 @@ export const hopsRead = 5
 const [begin, end] = [hop, 4 * hop]
 /** The longest delay between two channels, in samples at the reduced rate: 52 ms. */
 const delayMax = 0.052 * reducedRate
-/** The number of weights of the filter that predicts the quiet sound from the loud sound. It is 4 ms in samples. */
+/**
+ * The number of weights of the filter that predicts the quiet sound from the loud sound. There is one weight for each
+ * sample at the reduced rate (4000 samples per second), so the filter covers 4 ms.
+ */
 const taps = 16
 /**
  * How many of the filter's weights are for delays shorter than the delay that `delayBetween` finds. The filter has one
- * weight for each of `taps` consecutive delays.
+ * weight for each of `taps` consecutive delays. Shorter delays are needed, because the delay that is found is only the
+ * one with the greatest likeness, in whole samples. The filter also needs the loud sound some samples later, for
+ * example if the real delay lies between two samples.
  */
 const tapsBefore = 6
 /**
@@ -97,8 +102,9 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
     const quietImaginary = imaginary[bin]! - imaginary[mirrored]!
     const loudReal = imaginary[bin]! + imaginary[mirrored]!
     const loudImaginary = real[mirrored]! - real[bin]!
-    // The values are the conjugate of the correlation's spectrum. All values of the correlation are real, so the next
-    // transform of the conjugate gives the correlation, multiplied by a constant.
+    // The values are the complex conjugate of the correlation's spectrum. With the conjugate, the forward transform
+    // below does the work of an inverse transform: it gives the conjugate of the correlation, multiplied by a constant.
+    // The correlation is real, so it is equal to its conjugate.
     crossReal[bin] = quietReal * loudReal + quietImaginary * loudImaginary
     crossImaginary[bin] = quietReal * loudImaginary - quietImaginary * loudReal
   }

@@ -19,8 +19,10 @@ const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model
 const variants = ['.int8', ''] as const
 
 /**
- * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. The folder has a kind if it contains the
- * vocabulary file of this kind, or the last ONNX file of this kind in `graphNames`. Returns null for any other folder.
+ * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. One of two files is enough: the vocabulary file
+ * of this kind, or its last ONNX file (`decoder_joint-model` for `tdt`, and `model` for `ctc`). So a folder with a
+ * missing file still has a kind, and `missingFramewiseFile` can name the missing file. Returns null for any other
+ * folder.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const

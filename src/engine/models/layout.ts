@@ -42,7 +42,8 @@ const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
 /**
  * Returns the suffix in the file names of the float weights: `''` for 32 bits, or `_fp16`. Returns null if the folder
- * has no float weights, and `''` if it has the compact form (8-bit weights).
+ * has no float weights. For a folder with the compact form (8-bit weights), returns `''` too, because `weightFiles`
+ * returns the compact file for each suffix. So callers check `isCompact` first.
  */
 export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null

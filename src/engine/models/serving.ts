@@ -21,8 +21,8 @@ export type ChosenModel = InstalledModel & {
    */
   others: InstalledModel[]
   /**
-   * The model that detects the language. Null if a chosen speech model can detect the language, or if the built-in
-   * model, which would detect it otherwise, is missing.
+   * The model that detects the language. Null if a chosen speech model can detect the language itself. Otherwise, it is
+   * the built-in model, or null if this model is missing.
    */
   detector: InstalledModel | null
   voices: VoiceChoice

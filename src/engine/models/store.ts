@@ -15,9 +15,11 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 /**
- * Returns the folder that contains the folder of the model `id`. A command without a data folder downloads models to
- * the user's cache folder. If the model is only there, and if this user also owns the data folder, the result is the
- * folder `models` in the cache folder. Otherwise, or if STENO_MODELS_DIR is set, the result is that of `modelsDir`.
+ * Returns the folder that contains the folder of the model `id`. This is usually the folder of `modelsDir`. But a
+ * command without a data folder downloads models to the folder `models` in the user's cache folder. If the model is
+ * only there, the result is that folder, so that the model need not be downloaded again. There are two exceptions:
+ * - STENO_MODELS_DIR is set. All models are then in this folder.
+ * - Another user owns the data folder. The service of that user has another cache folder, and would not find the model.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]

@@ -25,8 +25,8 @@ export type VoiceFiles = {
   warning: string | null
   /**
    * True for the small built-in voice models. They run on the CPU, because the 8-bit operations of the segmentation
-   * model run only there. With these models, diarization also uses the results of the built-in speech model's voice
-   * network.
+   * model run only there. With these models, diarization also uses the voice network. This is a small network of the
+   * built-in speech model, which counts and compares the voices in each window (see hear/voice-network.ts).
    */
   areSmall: boolean
 }

@@ -5,8 +5,10 @@ import { ownCrossAttention } from './own-operations.ts'
 import type { Size } from './size.ts'
 
 /**
- * The largest absolute values of quantised queries and shares. A share is how much of its attention a token gives to a
- * frame. Queries are multiplied by keys of at most 255, and shares by values of at most 127.
+ * The largest quantised queries and shares, without their sign. A share is how much of its attention a token gives to a
+ * frame. In the attention, queries are multiplied by keys, which are bytes up to 255. Shares are multiplied by the
+ * vectors called values, which are bytes up to 127. Some CPUs limit the sums of these products, so they need smaller
+ * queries and shares (see `halfRange`).
  */
 export type ByteRange = { query: number; share: number }
 

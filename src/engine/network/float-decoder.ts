@@ -1,5 +1,6 @@
 // Builds the ONNX graph of Whisper's decoder with float weights, for a GPU. A run updates the caches of the tokens in
-// place, and chooses the next token. So most runs copy only two numbers for each window from the GPU.
+// place, and chooses the next token. So most runs copy only two numbers for each window from the GPU: the id of the
+// chosen token, and the logarithm of its probability.
 
 import { alignmentQueries, cacheNames, selfAttention, storeAttention, updated } from './float-caches.ts'
 import { FloatLayers } from './float-layers.ts'

@@ -57,8 +57,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds a feed-forward layer to the graph: two matrix products, with a GELU between them. The result does not include
-   * the bias of the second matrix.
+   * Adds a feed-forward layer to the graph: two matrix products, with a GELU between them. The bias of the second
+   * matrix (`fc2`) is not added here. `addAndNorm` adds it, in the same operation that adds the result to the state.
    */
   feedForward(name: string, normed: string): string {
     const wide = this.graph.add('MatMul', [normed, this.matrix(`${name}.fc1`)])

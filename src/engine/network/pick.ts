@@ -83,9 +83,10 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 }
 
 /**
- * The scores of text tokens or of timestamp tokens: [rows, groups × size]. All groups have the same size, so there may
- * be columns of other tokens, which are never chosen. For timestamp tokens, `before` is the number of columns of other
- * tokens before the first timestamp token. For text tokens, `before` is 0.
+ * The scores of text tokens or of timestamp tokens: [rows, groups × size]. All groups have the same size. If the number
+ * of tokens is not a multiple of `size`, columns of other tokens fill the incomplete group. These tokens are never
+ * chosen. For timestamp tokens, the other tokens are before the first timestamp token, and `before` is their number.
+ * For text tokens, the other tokens are at the end, and `before` is 0.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 

@@ -21,7 +21,8 @@ export class SourceReader {
   read(name: string): Float32Array {
     const read = this.source.get(name)
     if (!read) throw new Error(`the model has no ${name}`)
-    // The memory of arrays is outside the garbage-collected heap, so the garbage collector runs too seldom by itself.
+    // The memory of a tensor's array is outside the garbage-collected heap. The garbage collector therefore notices too
+    // little of the unused memory, and runs too seldom by itself. So it is called here after a number of bytes.
     if (this.garbageBytes > limits.tensorGarbageBytesMax) {
       Bun.gc(true)
       this.garbageBytes = 0

@@ -5,8 +5,9 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * `distance` is the usual scatter, which is the distance between two embeddings of one voice. In the mean scatter of a
- * recording, it counts as much as `weight` distances that are measured in the recording.
+ * `distance` is the usual scatter, which is the distance between two embeddings of one voice. The scatter of a
+ * recording is a weighted mean: `distance` has the weight `weight`, and each distance that is measured in the recording
+ * has the weight 1. So the scatter stays near the usual one if few distances are measured.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /** The clustering threshold is `multiple` times the scatter of the recording, but at least `low` and at most `high`. */

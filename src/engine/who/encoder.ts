@@ -15,8 +15,8 @@ import { finiteUnit } from './unit.ts'
 const framesMin = 25
 /**
  * The number of pieces (1.6 s of sound each) in one call of the network. With one piece in each call, a piece would
- * need twice the CPU time. With 16 or 32 pieces in each call, a piece would need a sixth more CPU time, because ONNX
- * Runtime multiplies blocks of 12 rows.
+ * need twice the CPU time. With 16 or 32 pieces in each call, a piece would need a sixth more CPU time: ONNX Runtime
+ * multiplies matrices in blocks of 12 rows (here one row for each piece), and the last block would not be full.
  */
 const batchPieces = 12
 

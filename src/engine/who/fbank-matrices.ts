@@ -33,10 +33,11 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
     // samples before the filter, and y are the samples after it:
     //   y[n] = x[n] - p · x[n - 1] for n > 0
     //   y[0] = x[0] - p · x[0]
-    // `windowed[n]` is the weight of y[n] in the bin. x[n] is contained in y[n] with the factor 1, and in y[n + 1] with
-    // the factor -p. So the weight of x[n] is:
-    //   weights[n] = windowed[n] - p · windowed[n + 1] for n > 0, and windowed[400] = 0
-    //   weights[0] = windowed[0] - p · windowed[1] - p · windowed[0], because y[0] also contains -p · x[0]
+    // `windowed[n]` is the weight of y[n] in the bin. x[n] is in y[n] with the factor 1, and in y[n + 1] with the
+    // factor -p. So the weight of x[n] in the bin is:
+    //   weights[n] = windowed[n] - p · windowed[n + 1]
+    // For the last sample (n = 399), there is no y[n + 1], so windowed[400] is 0. The first sample is also in y[0] with
+    // the factor -p, so p · windowed[0] is subtracted from weights[0] after the loop.
     for (let n = 0; n < samplesPerFft; n++) weights[n] = windowed[n]! - preEmphasis * windowed[n + 1]!
     weights[0]! -= preEmphasis * windowed[0]!
     let sum = 0

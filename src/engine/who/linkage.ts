@@ -79,8 +79,8 @@ export class Linkage {
       // The matrix of distances is symmetric, so rows are read here instead of columns. Reading along a row is faster.
       const mean = share * this.distance(first, row) + otherShare * this.distance(second, row)
       this.setDistance(first, row, mean)
-      // A mean is never less than the lower of its two distances, except for rounding errors. Only after a rounding
-      // error, the bound of the other cluster (`row`) needs a new value.
+      // Both old distances are at least as high as the bound of the other cluster (`row`), so their mean is too, and
+      // the bound remains valid. Only a rounding error can make the mean lower. The mean is then the new bound.
       if (this.distance(first, row) >= this.bounds[row]!) continue
       this.bounds[row] = mean
       this.nearest[row] = first

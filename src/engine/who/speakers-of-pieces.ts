@@ -18,8 +18,9 @@ const frameWeight = 0.9
  */
 const partSeconds = 0.5
 /**
- * The speakers of the parts of pieces are found with the mean frame embedding of each speaker, and the means are
- * computed from the parts of each speaker. So means and speakers are computed in turn, this number of times.
+ * The number of rounds that find the speakers of the parts of pieces. Each round computes the mean frame embedding of
+ * each speaker from the parts that the speaker has so far (without parts of short pieces), and then chooses the most
+ * similar speaker for each part. In the first round, each part has the speaker of its piece.
  */
 const rounds = 3
 
@@ -31,8 +32,9 @@ type Part = LabelledPiece & { similarities: number[]; mean: Float32Array }
 
 /**
  * Returns the pieces with their speakers. The speaker of a piece is the one with the most similar centroid (mean
- * embedding), or -1 if the piece has no embedding. With frame embeddings and at least two speakers, the result has
- * parts of pieces. Each part has its own speaker, and `isSure` is true.
+ * embedding), or -1 if the piece has no embedding. `isSure` is false for a short piece, whose embedding is not exact
+ * enough. With frame embeddings and at least two speakers, the result has parts of pieces. Each part has its own
+ * speaker. For all parts, `isSure` is true, because the frame embeddings are exact enough for short spans too.
  */
 export function speakersOfPieces(
   pieces: readonly EmbeddedPiece[],

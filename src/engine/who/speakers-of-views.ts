@@ -45,8 +45,8 @@ export function speakersOfViews(
 }
 
 /**
- * For each voice of a view, the bit set that contains only this voice. In a frame with this bit set, the voice speaks
- * alone.
+ * For each voice of a view, a number in which only the bit of this voice is 1. If the class of a frame has exactly this
+ * number in `classVoices`, the voice speaks alone in the frame.
  */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 

@@ -9,8 +9,9 @@ export type PlacedSpan = { from: number; to: number; at: number }
 
 /**
  * The weights (0 to 1) of the speech model in two decisions: that a frame has speech, and that two people speak in it.
- * The segmentation model has the remaining weight. A weighted mean of 0.5 or more means yes. With 0.6 for `speech`, a
- * probability below 1/6 from the speech model always means no.
+ * The segmentation model has the remaining weight. A weighted mean of 0.5 or more means yes. For `speech`, the
+ * segmentation model can add at most 0.4 to the mean. So the speech model must add at least 0.1 for a yes: its
+ * probability must be at least 0.1 / 0.6 = 1/6.
  */
 const weights = { speech: 0.6, overlap: 0.7 }
 /**
@@ -34,7 +35,8 @@ export class VoiceCounts {
   /**
    * Adds the voice counts of one window of the speech model. `placed` has the spans of the recording in the window.
    * `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three
-   * probabilities are for the 10 ms before the window.
+   * probabilities are for the 10 ms before the window, because the middle of the first model frame (20 ms) is at the
+   * start of the window.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {
@@ -87,7 +89,8 @@ function frameAfter(sample: number): number {
 
 /**
  * Returns two probabilities for the samples `from` to `to - 1` of a window: one voice, and two voices or more. Each is
- * a mean over `voices`, which has three values for each 10 ms.
+ * a mean over `voices`, which has three values for each 10 ms. The first three values are for the 10 ms before the
+ * window.
  */
 function meanIn(voices: Float32Array, from: number, to: number): [one: number, two: number] {
   const last = voices.length / 3 - 1
