@@ -2,11 +2,11 @@
 // The password hash of the sign-up is stored with the link, so the person who opens the link need not type the password
 // again.
 //
-// Anyone can sign up with the email address of another person. Two sign-ups with different passwords may therefore come
-// from different people, and the link must not verify the account with the wrong password:
+// Anyone can sign up with the email address of another person. If two sign-ups have different passwords, one of them
+// may come from a stranger, and it is unknown which one. No link may then verify the account with either password:
 // - A sign-up with a different password removes the password from all earlier links to this address.
 // - While a link without a password is valid, each new link has no password either.
-// - The person who opens a link without a password chooses a new password.
+// - The person who opens a link without a password chooses a new password. Only the owner of the address gets the link.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -85,7 +85,8 @@ function validHashes(db: Db, email: string): string[] {
  * further mail: anyone can sign up with the address of another person, and could otherwise send many mails to it.
  */
 function hadMail(db: Db, accountId: string): boolean {
-  // A link that expires later than a link mailed now was mailed while the clock was wrong, so it does not count.
+  // All links have the same lifetime, so an earlier link expires before a link that is mailed now. If it expires later,
+  // the clock was ahead when it was mailed. The true time of that mail is unknown, so the link does not count.
   const latest = db.now() + limits.verificationTtlMs
   const recent = `select 1 from verifications
     where account_id = $accountId and expires_at > $expiresAfter and expires_at <= $latest`

@@ -76,8 +76,8 @@ export function findPrints(
 }
 
 /**
- * Stores the current time as the last use of these voices. A voice is used when a speaker in a transcript gets its
- * name.
+ * Stores the current time as the last use of these voices. A voice is used when a speaker in a transcript gets the name
+ * of the voice.
  */
 export function markVoicesUsed(db: Db, accountId: string, names: readonly string[]): void {
   for (const name of names)

@@ -1,7 +1,9 @@
 // The access log, with one line for each request. The line names the caller if the credential was accepted, so an
-// operator can see who read a transcript. Successful health checks and metrics requests are not logged. A client can
-// send any number of requests that no quota limits. Of these, only the first in a minute with the same method, route,
-// status and sender is logged. The requests of workers are all logged.
+// operator can see who read a transcript. Successful health checks and metrics requests are not logged.
+//
+// Some requests count in no quota, for example those that a quota has refused. A client could fill the log with them.
+// Of the requests without a quota, only the first in a minute with the same method, route, status and sender is logged.
+// The successful requests of workers have no quota either, but they are all logged.
 
 import { isId } from '../base/id.ts'
 import { log } from '../base/log.ts'

@@ -55,8 +55,11 @@ export const accounts = (service: Service) =>
 
 /**
  * Creates an account, unless it exists, and sends its verification mail. Sends no mail if the account is verified or
- * got a mail a short time ago. The response time must not reveal whether the address is registered. The password is
- * therefore always compared with a hash, and the response does not wait for the mail.
+ * got a mail a short time ago. Compares the password with that of an earlier sign-up whose link is still valid, because
+ * a different password changes the links (see `createVerification`).
+ *
+ * The response time must not reveal whether the address is registered. Without an earlier sign-up, `isPassword`
+ * therefore takes the same time, and the response never waits for the mail.
  */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,

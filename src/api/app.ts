@@ -42,9 +42,9 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // Refuses HEAD requests, for which Elysia would call the GET handler of the path. Also refuses requests with a
-      // malformed Host header: Bun gives them a URL without a host, in which Elysia would read a wrong path. Such a
-      // request is accepted only if a route has its method and its path.
+      // Elysia can choose a wrong route for two kinds of requests. For HEAD, it calls the GET handler of the path. For
+      // a malformed Host header, Bun makes a URL without a host, in which Elysia may read a wrong path. A request of
+      // either kind is therefore refused, unless a route has exactly its method and its path.
       const isMisread = request.method === 'HEAD' || request.url.startsWith('/')
       if (isMisread && !listMethods(app, pathOf(request.url)).includes(request.method))
         throw unrouted(app, request)

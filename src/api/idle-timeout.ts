@@ -10,7 +10,8 @@ const earlySeconds = 4
 
 /**
  * Returns the idle timeout for Bun, in seconds. It is `earlySeconds` longer than the configured time, because Bun may
- * close a connection `earlySeconds` too early. Bun accepts at most 255 seconds.
+ * close a connection `earlySeconds` too early. Bun accepts at most 255 seconds. The setting STENO_REQUEST_IDLE is
+ * therefore at most 251 seconds.
  */
 export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): number {
   return requestIdleMs / 1000 + earlySeconds

@@ -58,9 +58,9 @@ function workersOf({ fleet }: Service) {
 const loopback = parseNets('127.0.0.0/8,::1')!
 
 /**
- * Returns true if the request came from this machine without a proxy, or from an address in STENO_METRICS_NETS. The
- * header X-Forwarded-For shows that a request came through a proxy. It must then be refused even from a loopback
- * address: if a proxy on this machine is not in STENO_TRUST_PROXY, every caller has a loopback address.
+ * Returns true if the request came from an address in STENO_METRICS_NETS, or from this machine without a proxy. A
+ * loopback address alone is not enough: if a proxy on this machine is not in STENO_TRUST_PROXY, each of its requests
+ * has a loopback address. The header X-Forwarded-For shows that a request came through a proxy.
  */
 function mayMeasure({ config }: Service, { headers }: Request, ip: string): boolean {
   const isDirect = !headers.has('x-forwarded-for')

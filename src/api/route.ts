@@ -44,7 +44,7 @@ export type RouteDetail = {
   /** The error format of the route. If missing, errors have the format of the API. */
   dialect?: 'openai'
   /**
-   * The success response in the OpenAPI document, with the names of headers that the error responses lack. By default,
+   * The success response in the OpenAPI document. `headers` names the headers that only this response has. By default,
    * it has the status 200 and no such headers.
    */
   success?: { status: number; description: string; headers?: string[] }

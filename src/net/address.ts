@@ -11,7 +11,7 @@ import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.t
  */
 const special = {
   ipv4: netsOf([
-    '0.0.0.0/8', // this network; the kernel connects 0.0.0.0 to this machine
+    '0.0.0.0/8', // reserved, not a destination; but the kernel connects 0.0.0.0 to this machine
     '10.0.0.0/8', // private
     '100.64.0.0/10', // carrier-grade NAT; the metadata service of some clouds
     '127.0.0.0/8', // loopback

@@ -57,9 +57,9 @@ export function codingsIn(header: string | undefined): string[] {
 
 /**
  * Opens a sink that decodes bytes and passes them to `write`. Returns null if steno cannot decode one of the codings,
- * or if there are too many. `count` limits the size of the compressed data: it is called before a coding decodes bytes,
- * with the number of compressed bytes that this coding has received so far. If `count` throws an error, the decoding
- * ends.
+ * or if there are too many. `count` limits the size of the compressed data. It is called for each chunk of each coding,
+ * before the chunk is decoded, with the number of compressed bytes that this coding has received so far. If `count`
+ * throws an error, the decoding ends.
  */
 export function openDecoder(
   codings: string[],
@@ -69,8 +69,8 @@ export function openDecoder(
   const decoders = codings.map(coding => registered[coding]).filter(decoder => decoder != null)
   if (decoders.length < codings.length || codings.length > limits.contentCodingsMax) return null
   const plain: Sink = { push: write, end: async () => {}, abandon: async () => {} }
-  // Each coding has its own counter, because a body of 500 bytes with several codings can become any number of
-  // compressed bytes that decode to nothing.
+  // Each coding has its own counter. With several codings, a body of 500 bytes can decode to 64 MB of empty gzip
+  // blocks, and these to an empty file. Limits on only the body and the file would not stop such a decoding.
   return decoders.reduce((next, create) => counting(decoding(next, create), count), plain)
 }
 

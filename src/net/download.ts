@@ -58,8 +58,9 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
   for (;;) {
     const end = await attempt(file, address, progress, options)
     if (end === 'complete') return progress.bytes
-    // An attempt with a compressed body decodes the body from its first byte again. It always counts as an attempt
-    // without progress. Otherwise, a server could make steno decode small bodies of several GB for hours.
+    // An attempt with a compressed body decodes the body from its first byte again, so it always counts as an attempt
+    // without progress. Otherwise, a server could end each attempt a little later than the one before. A small body can
+    // decode to several GB, so steno would decode for hours.
     const further = !progress.compressed && progress.bytes >= furthest + limits.downloadFurtherBytes
     furthest = Math.max(furthest, progress.bytes)
     fruitless = further ? 0 : fruitless + 1

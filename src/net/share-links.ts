@@ -59,8 +59,8 @@ const rows: Row[] = [
   },
   { host: /(^|\.)box\.com$/, path: /^\/(folder|s\/\w+\/folder)\//, to: () => 'folder' },
 
-  // Nextcloud and ownCloud: the host may have any name. A shared folder is sent as an archive file, which the media
-  // program refuses later.
+  // Nextcloud and ownCloud: the host may have any name. The link does not show whether a file or a folder is shared. A
+  // folder is sent as an archive file, which the media program refuses later.
   {
     host: /./,
     path: /^(.*\/index\.php)\/s\/(\w+)\/?$/,

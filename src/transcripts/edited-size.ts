@@ -1,5 +1,6 @@
-// Limits the size of an edited transcript. The times of a short word take about 30 times as many bytes as the word.
-// Without this limit, a few edits could make a transcript of hundreds of megabytes.
+// Limits the size of an edited transcript. An edit contains only texts, but the transcript stores each word again with
+// its times, in about 65 bytes. A text with words of one letter therefore takes about 30 times as many bytes as in the
+// edit. Without this limit, a few edits could make a transcript of hundreds of megabytes.
 
 import type { Db } from '../db/db.ts'
 import { MB } from '../limits/units.ts'
@@ -49,8 +50,9 @@ export class EditedSize {
 }
 
 /**
- * Returns the number of bytes that speaker names take in the utterances. All words of an utterance have the same
- * speaker. This count is slow: it takes about ten times as long as the sum of the sizes of the utterances.
+ * Returns the number of bytes that speaker names take in the utterances. All words of an utterance have the speaker of
+ * the utterance, so each key `speaker` counts with the bytes of this one name. This count is slow: it takes about ten
+ * times as long as the sum of the sizes of the utterances.
  */
 function countNames(db: Db, job: IndexedJob): number {
   const { bytes } = db.find<{ bytes: number }>(

@@ -11,7 +11,10 @@ export type Stretch = { from: number; to: number }
  */
 type Node = {
   next: Map<string, Node>
-  /** The node of the longest shorter path that equals the last words of this node's path. The root has no such node. */
+  /**
+   * The node whose path remains if at least one of the first words of this node's path is left out, but as few as
+   * possible. For the path `a b c`, this is the node of `b c`, or else of `c`, or else the root. Null for the root.
+   */
   back: Node | null
   /** The indexes of all phrases that equal the last words of this node's path. */
   phrases: number[]
@@ -104,8 +107,8 @@ function openNode(): Node {
 }
 
 /**
- * Adds `word` to the end of the path of `node`. Returns the node with the longest path that equals the last words of
- * this sequence, or null if there is none.
+ * Returns the node that follows `node` when the next word of a text is `word`. Its path is the longest in the trie that
+ * equals the last words of the path of `node` and `word` together. Returns null if there is no such path.
  */
 function extend(node: Node, word: string): Node | null {
   for (let shorter: Node | null = node; shorter; shorter = shorter.back) {

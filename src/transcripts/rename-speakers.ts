@@ -83,7 +83,8 @@ function renameOne(
 
 /**
  * Renames speakers in the JSON of the utterances. Each old name becomes a mark, and then each mark becomes the new
- * name, so two speakers can exchange names. A mark contains a control character, which JSON always escapes.
+ * name, so two speakers can exchange names. A mark contains a control character. JSON always escapes such characters,
+ * so no text of the JSON is mistaken for a mark.
  */
 function renameInUtterances(db: Db, job: IndexedJob, renames: readonly [string, string][]): void {
   if (renames.length === 0) return

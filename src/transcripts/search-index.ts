@@ -46,8 +46,9 @@ function findDue(db: Db): DueJob | null {
 }
 
 /**
- * Adds a piece of a transcript to the search index. Begins with the last utterance that is not indexed, so the row ids
- * rise (see `utteranceId`). Inserts with rising row ids are fast in FTS5 (SQLite's full-text search).
+ * Adds a piece of a transcript to the search index, from the last utterance that is not indexed towards the first. A
+ * later utterance has a lower row id, so the row ids rise in this order. Inserts with rising row ids are fast in FTS5
+ * (SQLite's full-text search).
  */
 function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
   let words = 0

@@ -6,9 +6,10 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 /**
- * Adds the transcript of a completed job to a part of the account's search index, and returns the part's number.
- * Creates a part if there is none, or if the part nearest to the job is full and has only older jobs. The ranges of job
- * numbers of two parts never overlap.
+ * Adds the transcript of a completed job to a part of the account's search index, and returns the part's number. Each
+ * part covers a range of job numbers, and two ranges never overlap. Creates a part if there is none, or if the part
+ * found for the job number is full and covers only lower numbers. If it also covers higher numbers, a new part for this
+ * number could overlap with it, so even a full part gets the transcript.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(
@@ -16,8 +17,8 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
     { jobId },
   )
   if (!job) throw new Error(`there is no job ${jobId}`)
-  // Each part covers a range of job numbers. The query finds the newest part whose range begins at or below the number
-  // of this job. If there is none, it finds the oldest part, whose range is then extended to this job.
+  // Finds the newest part whose range begins at or below the number of this job. If there is none, finds the oldest
+  // part, whose range is then extended to this job.
   const near = db.find<{ id: number; lastSeq: number; size: number }>(
     `select id, last_seq as lastSeq, utterances as size from search_parts where account_id = $accountId
      order by first_seq <= $seq desc, abs(first_seq - $seq) limit 1`,

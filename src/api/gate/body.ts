@@ -22,7 +22,10 @@ export function checkBodyHeaders(
   requireUncompressed(request.headers)
 }
 
-/** Throws if the body is compressed. A name that is not registered as a coding, such as `utf-8`, is ignored. */
+/**
+ * Throws if the body is compressed. A name in Content-Encoding that is not registered as a coding, such as `utf-8`, is
+ * ignored: some clients send such a name, although their body is not encoded.
+ */
 export function requireUncompressed(headers: Headers): void {
   if (codingsIn(headers.get('content-encoding') ?? '').length > 0) throw encoded('body')
 }
@@ -69,11 +72,11 @@ export function parseBody(bytes: Uint8Array): object {
 const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
- * Simplifies the value of a field before Elysia validates it:
- * - Each object, and each list inside a list, becomes `{}`. Otherwise, Elysia would need seconds to report 15,000
- *   invalid nested objects.
- * - In a field of `nestedFields`, an object keeps its properties, and only an object or a list inside it becomes `{}`.
- * - A very long list or object is cut. It is still too long, and the validation refuses it.
+ * Simplifies the value of a field before Elysia validates it. Otherwise, Elysia would need seconds to report 15,000
+ * invalid nested objects. The rules for the value, or for each item if the value is a list:
+ * - An object or a list becomes `{}`.
+ * - In a field of `nestedFields`, an object keeps its properties. A property becomes `{}` if it is an object or a list.
+ * - A very long list or object is cut. It is still too long, so the validation refuses it.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

@@ -15,9 +15,9 @@ export type RequestState = {
   /** The caller of the request. Null before the credential is checked, and for a route without a credential. */
   caller: Caller | null
   /**
-   * Throws if the credential was revoked since `admit` checked it. An access token that has only expired since then is
-   * still accepted. Call this function after a long wait, such as for the body of the request. Does nothing if `admit`
-   * checked no credential.
+   * Throws if the credential was revoked since `admit` checked it. An access token is still accepted if it was not
+   * revoked, but expired after that check. Call this function after a long wait, such as for the body of the request.
+   * Does nothing if `admit` checked no credential.
    */
   recheck: () => void
   /** The Idempotency-Key that this request has locked, or null. */

@@ -8,8 +8,9 @@ export type ByteRange = { start: number; end: number }
  * several ranges. Returns `unsatisfiable` if the range contains no byte of the file.
  */
 export function readRange(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
-  // If the caller sends the whole file, Bun reads the header Range again and may send only a part. The expression must
-  // therefore match every form that Bun understands: any case, spaces, long numbers.
+  // For `whole`, the response contains the whole file, but Bun reads the header Range again. If Bun understood a form
+  // that this expression does not match, it could answer 416 by itself, without the JSON error of the API. The
+  // expression therefore matches every form that Bun understands: any case, spaces, long numbers.
   const [, first = '', last = ''] = /^bytes\s*=\s*(?:(\d+)\s*)?-\s*(\d*)$/i.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return 'whole'
   if (first === '')

@@ -20,7 +20,7 @@ export class Events {
     this.#utterancesSent = utterancesSent
   }
 
-  /** True if the last event was sent, which is the final state of the job. */
+  /** True if the last event was sent: the event with the job in its final state. */
   get areAllSent(): boolean {
     return this.#jobSent !== null && isTerminal(this.#jobSent.state)
   }

@@ -14,7 +14,10 @@ import { failureOfJob, OpenAiError } from './errors.ts'
 
 export type AwaitedJob = {
   live: LiveJob
-  /** Resolves when the price of the job is reserved, when the job ends, or when the server stops. */
+  /**
+   * Resolves when the media file was inspected, and the price for its duration is reserved. Also resolves when the job
+   * ends, or when the server stops.
+   */
   inspected: Promise<void>
   /** Resolves when the job has ended, or when the server stops. */
   ended: Promise<void>

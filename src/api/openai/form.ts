@@ -13,8 +13,8 @@ import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
 /**
- * The bytes that each field except the file adds to the measured size of the form, in addition to its name and value.
- * Without them, a form could have a huge number of empty fields.
+ * For the limit `formFieldsBytesMax`, this number of bytes is added to the name and the value of each field except the
+ * file. Otherwise, a form within the limit could have a huge number of empty fields.
  */
 const partBytes = 64
 

@@ -25,8 +25,8 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema, isOpen)
     if (!schemas[name]) {
-      // `schemas` lists the schemas in the order of their first assignment. This assignment puts the schema before the
-      // schemas of its fields.
+      // The document lists the schemas in the order of their first assignment. This assignment comes before `plain`
+      // adds the schemas of the fields, so a reader of the document finds the schema before those of its fields.
       schemas[name] = {}
       const example = examples[name]
       schemas[name] = { ...plain(schema, isOpen), ...(example ? { examples: [example] } : {}) }
