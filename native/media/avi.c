@@ -1,5 +1,6 @@
-// Hides the index of a long AVI file from FFmpeg. FFmpeg would read the index into memory, 24 bytes for each packet. The
-// index is needed only for seeking, and for a file whose packets are not in order.
+// Hides the index of a long AVI file from FFmpeg. An AVI file consists of chunks with a type of four letters and a
+// size. The index is a chunk that lists the positions of all packets in the file. FFmpeg would keep 24 bytes of memory
+// for each packet. It needs the index only for seeking, and for a file whose packets are not in order.
 
 #include "boxes.h"
 #include "media.h"
@@ -7,10 +8,11 @@
 
 enum { CHUNK_HEAD_BYTES = 8, LIST_HEAD_BYTES = 12, ENTRY_BYTES = 16 };
 enum { CHUNKS_MAX = 1000, STREAMS_MAX = 16 };
-// An index with at most this many entries is not hidden: FFmpeg needs only up to 2 MB for it.
+// If the index has at most this many entries, it is not hidden. FFmpeg needs up to 2 MB of memory for it.
 enum { SHORT_ENTRIES_MAX = 65536 };
 
-// A chunk of a RIFF file. `at` is its beginning, `from` and `to` are the bounds of its content.
+// A chunk is a part of an AVI file. It begins at the byte position `at`. Its content begins at the byte position `from`
+// and ends before the byte position `to`.
 typedef struct Chunk {
     int64_t at, from, to;
     char type[4];
@@ -21,7 +23,8 @@ static int64_t little(const uint8_t *bytes)
     return bytes[0] | bytes[1] << 8 | bytes[2] << 16 | (int64_t)bytes[3] << 24;
 }
 
-// Reads the chunk at `*at`, and moves `*at` to the next one. Returns false at `to`.
+// Reads the header of the chunk at the byte position `*at`, and moves `*at` to the next chunk. Returns false if no
+// chunk begins before the byte position `to`.
 static bool next_chunk(int64_t *at, int64_t to, Chunk *chunk)
 {
     const uint8_t *head = *at <= to - CHUNK_HEAD_BYTES ? peek(*at, CHUNK_HEAD_BYTES) : NULL;
@@ -41,13 +44,14 @@ static bool is_chunk(const Chunk *chunk, const char *type)
     return memcmp(chunk->type, type, sizeof chunk->type) == 0;
 }
 
-// Makes FFmpeg skip a chunk.
+// Makes FFmpeg read the type `JUNK` for this chunk. The type means unused space, so FFmpeg skips the chunk.
 static void hide(const Chunk *chunk)
 {
     input_replace(chunk->at, (uint32_t)number((const uint8_t *)"JUNK", 4));
 }
 
-// A file above 1 GB has an index of each stream in the list of its headers. Hides these indexes.
+// An AVI file above 1 GB has an additional index for each stream: the chunk `indx` in the header of the stream. Hides
+// these indexes.
 static void hide_stream_indexes(const Chunk *headers)
 {
     Chunk list, chunk;
@@ -60,7 +64,8 @@ static void hide_stream_indexes(const Chunk *headers)
     }
 }
 
-// Returns true if the index is long, and the packets have the same order in the index and in the file.
+// Returns true if the index has many entries, and if they have the order in which the packets are stored. If the order
+// differs, FFmpeg needs the index to read the packets in the right order.
 static bool is_long_and_sorted(const Chunk *index)
 {
     int64_t last = -1;
@@ -75,7 +80,7 @@ static bool is_long_and_sorted(const Chunk *index)
     return true;
 }
 
-// Hides a long index that FFmpeg does not need, and returns true. Returns false for any other file.
+// Hides the index of a long AVI file if FFmpeg does not need it, and returns true. Returns false for any other file.
 bool avi_hide_index(void)
 {
     const uint8_t *head = peek(0, LIST_HEAD_BYTES);

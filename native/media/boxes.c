@@ -1,4 +1,6 @@
-// Reads the boxes of an MP4 file that describe its tracks.
+// Reads the boxes of an MP4 file that describe its tracks. A box is a part of the file: it has a size, a type of four
+// letters, and a content, which may be more boxes. The box `moov` describes all tracks. Each box `trak` in it describes
+// one track.
 
 #include "boxes.h"
 #include "media.h"
@@ -12,8 +14,8 @@ uint64_t number(const uint8_t *bytes, int length)
     return value;
 }
 
-// Returns `length` bytes of the file at the offset `at`, at most 4096. The bytes are valid until the next call. Returns
-// null if the file ends earlier.
+// Returns `length` bytes of the file from the byte position `at`. `length` is at most 4096. The bytes stay valid until
+// the next call. Returns null if the file ends before the last of these bytes.
 const uint8_t *peek(int64_t at, int length)
 {
     static uint8_t block[4096];
@@ -26,7 +28,8 @@ const uint8_t *peek(int64_t at, int length)
     return length <= block_length ? block + (at - block_from) : NULL;
 }
 
-// Reads the box at `*at`, and moves `*at` to the end of this box. Returns false at `to`, or if there is no valid box.
+// Reads the header of the box at the byte position `*at`, and moves `*at` to the end of this box. Returns false if the
+// header is invalid, or if no box begins before the byte position `to`.
 bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box)
 {
     if (*at > to - 8 || walk->boxes_left <= 0)
@@ -38,8 +41,8 @@ bool next_box(Walk *walk, int64_t *at, int64_t to, Box *box)
     const uint64_t narrow = number(head, 4);
     const bool is_wide = narrow == 1 && wide_head;
     const uint64_t size = is_wide ? number(head + 8, 8) : narrow;
-    // Size 0 means that the box reaches to the end of the file. No box follows it, so the walk ends here. Any other
-    // size that is smaller than the header of a box is invalid.
+    // Size 0 means that this box reaches to the end of the file, so no box follows it, and the walk ends. Any other
+    // size that is smaller than the header itself is invalid.
     if (size < (is_wide ? 16 : 8))
         return false;
     const int64_t end = size < (uint64_t)(INT64_MAX - *at) ? *at + (int64_t)size : INT64_MAX;
@@ -57,7 +60,7 @@ bool has_type(const Box *box, const char *type)
     return memcmp(box->type, type, 4) == 0;
 }
 
-// Finds the first box of a type. Returns false if there is none.
+// Finds the first box of this type between the byte positions `from` and `to`. Returns false if there is none.
 bool find_box(Walk *walk, int64_t from, int64_t to, const char *type, Box *box)
 {
     for (int64_t at = from; next_box(walk, &at, to, box);)
@@ -66,7 +69,7 @@ bool find_box(Walk *walk, int64_t from, int64_t to, const char *type, Box *box)
     return false;
 }
 
-// Finds the boxes of a track, at any depth.
+// Collects the boxes that describe a track. Some of them are inside other boxes of the track.
 static void read_track(Walk *walk, Box parent, Track *track)
 {
     static const char kinds[KINDS][5] = {"tkhd", "hdlr", "mdhd", "elst", "stsd", "stts",
@@ -83,7 +86,7 @@ static void read_track(Walk *walk, Box parent, Track *track)
     }
 }
 
-// Finds the next track of the movie after `*at`. Returns false if there is none.
+// Finds the next box `trak`, which describes a track, from the byte position `*at` on. Returns false if there is none.
 bool next_track(Walk *walk, int64_t *at, Box movie, Track *track)
 {
     Box box;
@@ -96,8 +99,8 @@ bool next_track(Walk *walk, int64_t *at, Box movie, Track *track)
     return false;
 }
 
-// Finds the box `moov` with the description of all tracks. Returns false if the box is missing or has less than
-// `bytes_min` bytes, or if its header `mvhd` is missing.
+// Finds the box `moov`, which describes all tracks, and reads the timescale and the duration from its header `mvhd`.
+// Returns false if one of the two boxes is missing, or if `moov` has less than `bytes_min` bytes.
 bool find_movie(Walk *walk, int64_t bytes_min, Box *movie, Clock *clock)
 {
     Box header;
@@ -109,7 +112,8 @@ bool find_movie(Walk *walk, int64_t bytes_min, Box *movie, Clock *clock)
     return true;
 }
 
-// Reads the box `mvhd` or `mdhd`. The fields that are read here have the same places in both boxes.
+// Reads the timescale (ticks per second) and the duration from the box `mvhd`, the header of the movie, or `mdhd`, the
+// header of a track. Both boxes have these two fields at the same places.
 Clock read_clock(Box header)
 {
     uint8_t bytes[32];
@@ -120,10 +124,12 @@ Clock read_clock(Box header)
     return (Clock){(int64_t)number(bytes + 12, 4), (int64_t)number(bytes + 16, 4)};
 }
 
-// Reads the edits of a list with one or two edits, and returns their number. Returns 0 for any other list.
+// Reads an edit list with one or two edits, and returns their number. An edit tells which part of the track is played.
+// Returns 0 for a longer or a damaged list.
 int read_edits(Box list, Edit edits[2])
 {
-    // The size of a list with two edits: the version, the number of edits, and two edits with 64-bit numbers.
+    // The maximum size of a list with two edits: 8 bytes with the version and the number of edits, and 20 bytes for
+    // each edit.
     uint8_t bytes[8 + 2 * 20];
     const int64_t room = list.to - list.from;
     const int length = input_read_at(list.from, bytes, room < (int64_t)sizeof bytes ? (int)room : (int)sizeof bytes);

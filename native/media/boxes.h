@@ -1,5 +1,17 @@
-// The boxes of an MP4 file (boxes.c), and the packets of a track, which are listed in tables (tables.c) or in fragments
-// (fragments.c). The standard calls a packet a sample, but here, a sample is always a sample of sound.
+// The structure of an MP4 file (ISO/IEC 14496-12). The words of this file, of boxes.c, tables.c, fragments.c, show.c
+// and packets.c:
+// - box: a part of the file with a size, a type of four letters such as `moov`, and a content. The content may be more
+//   boxes.
+// - track: the sound, the pictures or the subtitles. The box `trak`, which is in the box `moov`, describes one track.
+// - packet: a piece of coded sound that is decoded as a whole. The standard calls it a sample. In this program, a
+//   sample is always one number of the sound wave.
+// - chunk: packets of one track that are stored together, without other bytes between them.
+// - tables: boxes that list the size, the length in time and the chunk of all packets of a track (tables.c).
+// - fragment: a box `moof`, which lists more packets, and a box `mdat` with their bytes. Programs that write a file
+//   while they record use fragments (fragments.c).
+// - run: in the tables, a series of chunks with the same number of packets. In a fragment, a list of packets (`trun`).
+// - tick: the unit of time. The timescale is the number of ticks in a second. Each track has its own timescale.
+// - edit list: tells which part of a track is played, and how much silence precedes it.
 
 #ifndef STENO_BOXES_H
 #define STENO_BOXES_H
@@ -7,36 +19,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// `from` and `to` are the bounds of the content of the box.
+// A box of the file. Its content begins at the byte position `from` and ends before the byte position `to`.
 typedef struct Box {
     char type[4];
     int64_t from, to;
 } Box;
 
-// The state of a walk through the boxes of the file. `boxes_left` is the number of boxes that the walk may still
-// read. The number is limited, because a hostile file may contain any number of boxes.
+// A walk reads the boxes of a file one after another. `boxes_left` is the number of boxes that it may still read.
+// Without this limit, a hostile file with millions of boxes would take too much CPU time.
 typedef struct Walk {
     int boxes_left;
-    // True if a box was longer than the box around it.
+    // True if the size of a box exceeded the box around it. The file is then cut off or damaged.
     bool is_cut;
 } Walk;
 enum { BOXES_MAX = 10000 };
 
-// The kinds of boxes of a track that are used here. The names are those of the standard (ISO/IEC 14496-12).
+// The kinds of boxes that are read in a track. Each name is the type of a box in capitals: STTS is the box `stts`.
 enum { TKHD, HDLR, MDHD, ELST, STSD, STTS, CTTS, STSC, STSZ, STCO, CO64, KINDS };
-// The boxes of one track. `count` is the number of boxes of a kind; `boxes` has the first one.
+// The boxes of one track. `count` tells how often each kind of box occurs, and `boxes` has the first box of each kind.
 typedef struct Track {
     int count[KINDS];
     Box boxes[KINDS];
 } Track;
 
-// The timescale (ticks per second) and the duration in ticks.
+// The unit of time and the duration of the movie or of a track. `timescale` is the number of ticks in a second, and
+// `duration` is a number of ticks.
 typedef struct Clock {
     int64_t timescale, duration;
 } Clock;
 
-// An entry of an edit list. `duration` has the timescale of the movie, `start` that of the track. A `start` of -1 means
-// silence.
+// An entry of an edit list. It plays the track from the time `start` for the time `duration`. If `start` is -1, it
+// plays silence. `duration` is in ticks of the movie, and `start` is in ticks of the track.
 typedef struct Edit {
     int64_t duration, start;
 } Edit;
@@ -52,18 +65,19 @@ Clock read_clock(Box header);
 int read_edits(Box list, Edit edits[2]);
 bool edits_are_plain(const Track *track, Clock movie);
 
-// A table in the file: `count` entries of `width` bytes each.
+// A table in the file. It begins at the byte position `from` and has `count` entries of `width` bytes each.
 typedef struct Table {
     int64_t from, count;
     int width;
 } Table;
-// The tables of uncompressed sound list every single sample. Up to `samples_max` samples are read together, as one
-// packet. A frame of the codec has `frame_samples` samples and `frame_bytes` bytes. If `samples_max` is 0, the tables
-// list packets.
+// The tables of uncompressed sound list each sample as a packet, so there are 48,000 packets in a second. Up to
+// `samples_max` of them are read together, as one packet. A frame is the smallest group that the codec stores:
+// `frame_samples` samples in `frame_bytes` bytes. For compressed sound, `samples_max` is 0.
 typedef struct Group {
     int64_t samples_max, frame_samples, frame_bytes;
 } Group;
-// The tables of one track. `packet_bytes` is the size of each packet, or 0 if the sizes are in `sizes`.
+// The tables of one track: `times` is the box `stts`, `offsets` is `ctts`, `runs` is `stsc`, `sizes` is `stsz`, and
+// `chunks` is `stco` or `co64`. If all packets have the same size, `packet_bytes` is this size. Otherwise it is 0.
 typedef struct Tables {
     Table times, offsets, runs, sizes, chunks;
     int64_t packets, packet_bytes;
@@ -73,30 +87,33 @@ bool find_tables(const Track *track, Tables *tables);
 bool has_whole_frames(const Tables *tables);
 bool has_equal_lengths(const Tables *tables, int64_t end);
 
-// One packet of a track. `start` and `length` are ticks.
+// One packet of a track. `offset` is its position in the file and `size` is its size, both in bytes. `start` is the
+// time at which it starts and `length` is how long it lasts, both in ticks.
 typedef struct Packet {
     int64_t offset, start, length;
     int size;
 } Packet;
 
 enum { TABLE_BLOCK_BYTES = 4096 };
-// Reads the entries of a table one after another.
+// Reads the entries of a table one after another. `next` is the number of the next entry. `block` is a buffer with a
+// part of the table.
 typedef struct Reader {
     Table table;
     int64_t next, block_from;
     int block_length;
     uint8_t block[TABLE_BLOCK_BYTES];
 } Reader;
-// Reads the packets of a track one after another.
+// Reads the packets of a track one after another from its tables. The cursor has a position in each table.
 typedef struct Cursor {
     Reader times, runs, sizes, chunks;
     int64_t packet_bytes, packets_left;
     Group group;
-    // `chunk_left` is the number of packets left in the current chunk. `length_left` is the number of packets, from the
-    // next one on, that have the length `length`.
+    // `chunk_left` is the number of packets that are left in the current chunk. The table `times` has one entry for
+    // several packets of the same length: the next `length_left` packets last `length` ticks each.
     int64_t chunk_left, length_left, length;
-    // A run is a series of chunks with the same number of packets. `run` is the number of the first chunk of the
-    // current run, and `next_run` that of the next run. The first chunk of the track has the number 1.
+    // A run is a series of chunks with the same number of packets. The current run begins with the chunk number `run`,
+    // and each of its chunks has `chunk_packets` packets. The next run begins with the chunk number `next_run`. The
+    // first chunk of the track has the number 1.
     int64_t run, chunk_packets, next_run, next_run_packets;
     Packet packet;
 } Cursor;
@@ -105,61 +122,69 @@ void cursor_open(Cursor *cursor, const Tables *tables);
 bool cursor_next(Cursor *cursor);
 bool cursor_is_complete(const Cursor *cursor);
 
-// A track whose packets are listed in fragments (fragments.c).
+// A track of a file with fragments, and how far its packets have been read.
 typedef struct FragmentTrack {
     int64_t id;
     bool is_audio;
-    // The defaults of the box `trex`: the description of the codec, and the length and the size of a packet.
+    // The default values from the box `trex`, for packets whose fragment has no values: the number of the description
+    // of the codec, the length in ticks, and the size in bytes.
     int64_t description, length, size;
-    // `end` is the end of all packets so far, in ticks. `last` is the start of the last packet, or -1 before the first
-    // packet.
+    // The last packet that was read: `last` is the time at which it starts, and `end` is the time at which it ends, in
+    // ticks. `last` is -1 if no packet was read.
     int64_t end, last;
-    // The offset of the last fragment with a part of this track, or -1.
+    // The byte position of the last fragment that listed packets of this track, or -1 if there was none.
     int64_t fragment;
     int64_t packets;
 } FragmentTrack;
 enum { TRACKS_MAX = 16 };
-// Reads the packets of all tracks of a fragmented file, in the order of the file.
+// Reads the packets of all tracks in a file with fragments, in the order in which the file lists them.
 typedef struct Fragments {
     FragmentTrack tracks[TRACKS_MAX];
     int track_count;
     Walk walk;
     int64_t file_bytes;
-    // `has_early_data` is true if data precedes the description of the tracks.
+    // `has_early_data` is true if the bytes of packets (`mdat`) precede the description of the tracks (`moov`).
     bool has_movie, has_index, has_early_data;
-    // The offset of the next box in the file, in the fragment (`moof`), and in the part of one track (`traf`).
+    // The byte positions of the next box in the file (`at`), in the current fragment `moof` (`fragment_at`), and in the
+    // current part `traf` (`part_at`), which lists packets of one track.
     int64_t at, fragment_at, part_at;
     int64_t fragment_from, fragment_to, part_to;
-    // The offset of the next packet, and the end of the data of this fragment so far.
+    // `data_at` is the byte position of the next packet. `data_to` is the highest byte position at which a packet of
+    // this fragment ends, among the packets that were read.
     int64_t data_at, data_to;
-    // The values of the part of one track (`traf`). `base` is the offset from which the data of the part is counted.
-    // `time` is the start of the next packet of the part, or -1.
+    // The values of the current part (`traf`), which lists the packets of one track in a fragment. The byte positions
+    // of the packets are counted from `base`. `time` is the time at which the next packet starts, in ticks. It is -1 if
+    // no packet of the part was read and the part gives no time.
     FragmentTrack *track;
     int64_t base, description, length, size, time;
     bool has_runs;
-    // The run (`trun`), which is a table of packets. `before` is the start of the packet before the run.
+    // The current run (`trun`), which is a list of packets. `run_at` is the byte position of the next entry, and
+    // `run_left` is the number of entries left. `before` is the start time, in ticks, of the last packet of this track
+    // before the run.
     int64_t run_flags, run_at, run_left, before;
-    // The packet that was read last. `is_overlap` is true if the start of this packet is not after `before`.
+    // The packet that was read last. `is_overlap` is true if this packet does not start later than the time `before`.
+    // FFmpeg decodes such a packet but drops its sound, so packets.c does the same.
     Packet packet;
     bool is_overlap;
-    // True if the file was read to its end. False if the reading stopped at a box that only FFmpeg can read
-    // (fragments.c).
+    // True if the file was read to its end. False if it has a part that only FFmpeg can read. FFmpeg then reads the
+    // whole file.
     bool is_complete;
 } Fragments;
 bool fragments_open(Fragments *fragments, const FragmentTrack *tracks, int count, Box movie);
 bool fragments_next(Fragments *fragments);
 
-// The packets of one audio track. All times are ticks of the track.
+// An audio track of an MP4 file, and which part of it is played. All times are in ticks of the track.
 typedef struct Audio {
     int64_t id;
     // The tables of the track. They are empty if all packets are in fragments.
     Tables tables;
     bool is_fragmented;
     bool has_list;
-    // The number of ticks to add to a time in the tables or fragments. The sum is the time that a player shows.
+    // The difference between the time that a player shows and the time in the tables or fragments. An edit list causes
+    // it.
     int64_t shift;
-    // The packets that end at or before `from` are decoded, but their sound is dropped. The tables are read up to the
-    // first packet that ends at or after `end`.
+    // The edit list plays the track from the time `from` to the time `end`. The packets before `from` are decoded too,
+    // but their sound is dropped. The first packet that reaches `end` is the last packet that is read from the tables.
     int64_t from, end;
     int64_t duration;
 } Audio;

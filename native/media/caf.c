@@ -1,5 +1,7 @@
-// Reads the packets of a long CAF file from its packet table. The table stays in the file, so a file of any length
-// takes the same memory. FFmpeg would keep 24 bytes for each packet, so it gets only the beginning of the table.
+// Reads the packets of a long CAF file (Apple's Core Audio Format). The file consists of chunks with a type of four
+// letters: `desc` describes the sound, `data` contains the packets, and the packet table `pakt` lists their sizes. A
+// packet is a piece of coded sound. The table stays in the file, so a file of any length takes the same memory. FFmpeg
+// would keep 24 bytes of memory for each packet, so it gets only the beginning of the table.
 
 #include "boxes.h"
 #include "media.h"
@@ -8,27 +10,31 @@
 #include <string.h>
 
 enum { FILE_HEAD_BYTES = 8, CHUNK_HEAD_BYTES = 12, CHUNKS_MAX = 1000, TABLE_HEAD_BYTES = 24 };
-// The number of packets in the table that FFmpeg gets: more than FFmpeg reads to find the codec.
+// FFmpeg sees only this many packets in the packet table. This is more than FFmpeg reads to find the codec.
 enum { PACKETS_SHOWN = 8192 };
-// A table with at most this many packets is left to FFmpeg, which needs only up to 2 MB for it.
+// If the packet table has at most this many packets, FFmpeg reads the file itself. It needs up to 2 MB of memory for
+// the table.
 enum { SHORT_PACKETS_MAX = 65536 };
-// A number of the table has up to four bytes, each with seven bits.
+// A number in the packet table has one to four bytes. Each byte has seven bits of the number, and one bit that tells
+// whether another byte follows.
 enum { NUMBER_BYTES_MAX = 4 };
 
 static struct {
-    // The size of a packet in bytes and its length in samples. A value is 0 if it differs between the packets: the
-    // table then has it for each packet.
+    // The size of a packet in bytes, and its length in samples. 0 means that the packets differ: the packet table then
+    // has the value of each packet.
     int64_t packet_bytes, packet_samples;
-    // `priming` and `remainder` are the numbers of samples to drop at the beginning and at the end.
+    // Samples that the encoder has added: `priming` samples at the beginning and `remainder` samples at the end. They
+    // are not part of the recording, so they are dropped after decoding.
     uint32_t priming, remainder;
-    // The bounds of the table, and of the sound data.
+    // The byte positions of the packet table and of the packets: where they begin, and where they end.
     int64_t table_from, table_to, data_from, data_to;
     int64_t packets;
-    // The next packet: the place of its entry in the table, its offset, its start, and its number.
+    // The next packet: the byte position of its entry in the packet table (`entry_at`), the byte position of the packet
+    // itself (`offset`), the time at which it starts, in samples (`start`), and its number (`read`).
     int64_t entry_at, offset, start, read;
 } file;
 
-// Reads a number of the table. Returns 0 at the end of the table.
+// Reads the next number of the packet table. Returns 0 at the end of the table.
 static int64_t take_number(void)
 {
     int64_t value = 0;
@@ -43,7 +49,8 @@ static int64_t take_number(void)
     return value;
 }
 
-// Reads the size and the length of the next packet from the table.
+// Finds the size in bytes and the length in samples of the next packet. The table has only values that differ between
+// the packets.
 static void take_entry(int64_t *size, int64_t *length)
 {
     *size = file.packet_bytes > 0 ? file.packet_bytes : take_number();
@@ -58,7 +65,8 @@ static void rewind_table(void)
     file.read = 0;
 }
 
-// Finds the table and the data. Returns false if one of them is missing or occurs twice.
+// Finds the packet table (`pakt`) and the packets (`data`) in the file. Returns false if one of them is missing or
+// occurs twice.
 static bool find_chunks(void)
 {
     const int64_t end = input_size();
@@ -76,7 +84,7 @@ static bool find_chunks(void)
             file.table_from = from;
             file.table_to = from + size;
         } else if (memcmp(head, "data", 4) == 0) {
-            // The data begins with a number of four bytes, which counts its edits.
+            // The chunk `data` begins with a number of four bytes that is not needed here. The packets follow it.
             file.data_from = from + 4;
             file.data_to = from + size;
         }
@@ -85,7 +93,7 @@ static bool find_chunks(void)
     return at == end && file.table_to - file.table_from >= TABLE_HEAD_BYTES && file.data_from < file.data_to;
 }
 
-// Returns true if each packet has sound and data, and the packets fill the data.
+// Returns true if no packet is empty, and if all packets together have as many bytes as the chunk `data`.
 static bool is_regular(void)
 {
     int64_t size, length = 0;
@@ -96,11 +104,13 @@ static bool is_regular(void)
         file.offset += size;
         file.start += length;
     }
-    // Without the samples to drop, the last packet and the whole file must still have sound.
+    // The `remainder` samples at the end are dropped after decoding. The last packet and the whole file must be longer
+    // than this.
     return file.offset == file.data_to && length > file.remainder && file.start > file.remainder;
 }
 
-// Returns true if the packets of this file can be read from its table. FFmpeg then gets only the beginning of the table.
+// Returns true if this is a long CAF file whose packet table can be read here. FFmpeg then gets only the beginning of
+// the table.
 bool caf_find(void)
 {
     static const uint8_t magic[] = {'c', 'a', 'f', 'f', 0, 1};
@@ -125,7 +135,8 @@ bool caf_find(void)
     return true;
 }
 
-// Tells the decoder which samples of a packet to drop.
+// Tells the decoder of FFmpeg how many samples of a packet to drop: `first` samples at its beginning, and `last`
+// samples at its end.
 static int add_trims(AVPacket *packet, uint32_t first, uint32_t last)
 {
     uint8_t *trims = first > 0 || last > 0 ? av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 10) : NULL;
@@ -136,7 +147,7 @@ static int add_trims(AVPacket *packet, uint32_t first, uint32_t last)
     return 0;
 }
 
-// Reads the next packet. Returns AVERROR_EOF at the end.
+// Reads the next packet of the file for FFmpeg. Returns AVERROR_EOF after the last packet.
 static int read_packet(AVFormatContext *format, AVPacket *packet)
 {
     int64_t size, length;
@@ -157,7 +168,8 @@ static int read_packet(AVFormatContext *format, AVPacket *packet)
     return add_trims(packet, is_first ? file.priming : 0, is_last ? file.remainder : 0);
 }
 
-// Begins to read the packets. Returns false if FFmpeg must read them.
+// Makes FFmpeg get all packets of a CAF file from the function `read_packet`. Returns false for any other file, which
+// FFmpeg reads itself.
 bool caf_select(AVFormatContext *format)
 {
     if (strcmp(format->iformat->name, "caf") != 0)

@@ -1,8 +1,8 @@
 // Runs single parts of the media program for the tests. Input and output are plain text or plain samples.
 //
 //     checks escape PARENT FOLDER PORT <FILE     prints the outcome of each attack as JSON (escape.c)
-//     checks timeline CLOCK_RESTARTS <LINES      prints the placement of each span
-//     checks edits INDEX_BYTES_MIN <FILE         prints 1 if the edit lists only shift, otherwise 0
+//     checks timeline CLOCK_RESTARTS <LINES      prints at which time each span of sound is placed
+//     checks edits INDEX_BYTES_MIN <FILE         prints 1 if the edit lists only shift or trim, otherwise 0
 //     checks mix <FLOATS                         mixes pairs of samples to one channel
 
 #include "checks.h"
@@ -26,8 +26,8 @@ static void print_placement(bool is_set, Placement placement)
         printf("%.17g %.17g\n", placement.silence, placement.skip);
 }
 
-// Reads one command in each line: `span START LENGTH EXACT`, `end` or `continue`. START is `-` if there is no
-// timestamp.
+// Reads one command in each line. `span START LENGTH EXACT` adds a span of sound; START is `-` if it has no timestamp.
+// `end` is the end of the file. `continue` makes the next span follow without a gap.
 static int check_timeline(bool clock_restarts)
 {
     Timeline timeline = {.clock_restarts = clock_restarts};
@@ -51,7 +51,8 @@ static int check_timeline(bool clock_restarts)
     return 0;
 }
 
-// Mixes 1,024 pairs in each call, as the media program does: a decoder returns about this many samples in a frame.
+// Mixes 1,024 pairs of samples in each call, because the media program also passes about this many: the samples of one
+// decoded frame.
 static int check_mix(void)
 {
     Mixer mixer = {0};

@@ -1,6 +1,7 @@
 // Limits that the process sets on itself before it reads untrusted bytes: priority, memory, CPU time, files and system
-// calls. The process also ends when its parent ends. If the kernel does not support Landlock or seccomp, the process
-// runs without this protection. The server logs the missing protection when the server starts.
+// calls. The process also ends when its parent ends. Landlock and seccomp are the parts of the Linux kernel that limit
+// files and system calls. If the kernel lacks one of them, the process runs without this protection, and the server
+// logs this when it starts.
 
 #include "confine.h"
 #include <errno.h>
@@ -24,7 +25,8 @@
 #define MACHINE AUDIT_ARCH_AARCH64
 #endif
 
-// Sets a limit of this process. A process cannot raise its hard limit, so higher values are lowered to the hard limit.
+// Sets a limit of this process. If a value is above the present hard limit, the hard limit is used, because a process
+// cannot raise it.
 static void limit_resource(int which, rlim_t soft, rlim_t hard)
 {
     struct rlimit present;
@@ -41,12 +43,13 @@ static rlim_t whole_seconds(int64_t ms)
     return (rlim_t)((ms + 999) / 1000);
 }
 
-// Sets the limit of CPU time: the kernel sends SIGXCPU when the process has used `soft_ms`. While the file is opened,
-// `soft_ms` is below `cpu_ms`. A second call then makes it equal to `cpu_ms`, the limit for the whole process.
+// Sets the limit of CPU time. The kernel sends SIGXCPU, which ends the process, when it has used `soft_ms`. `cpu_ms` is
+// the limit for the whole process. While the file is opened, a lower `soft_ms` applies; a second call then raises it to
+// `cpu_ms`.
 void limit_cpu(int64_t soft_ms, int64_t cpu_ms)
 {
-    // At the hard limit the kernel sends SIGKILL, which does not show the cause. The soft limit is therefore lower than
-    // the hard limit.
+    // The kernel sends SIGKILL at the hard limit, and SIGXCPU at the soft limit. Only SIGXCPU tells the server that the
+    // CPU time was used up, so the soft limit must be lower.
     limit_resource(RLIMIT_CPU, whole_seconds(soft_ms < cpu_ms ? soft_ms : cpu_ms), whole_seconds(cpu_ms) + 1);
 }
 
@@ -60,8 +63,8 @@ static void die_with_parent(pid_t parent)
         _exit(1);
 }
 
-// Takes all capabilities from this process. Landlock and seccomp require PR_SET_NO_NEW_PRIVS of a process without
-// capabilities.
+// Takes all capabilities (the single rights of root) from this process. Without them, Linux allows Landlock and seccomp
+// only after PR_SET_NO_NEW_PRIVS.
 static void drop_privileges(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -70,20 +73,21 @@ static void drop_privileges(void)
     syscall(SYS_capset, &header, none);
 }
 
-// Denies four things: access to files by their path, TCP, connections to abstract sockets of other processes, and
-// signals to other processes. A restriction that this kernel does not support is left out.
+// Denies four things by Landlock: access to files by their path, TCP, connections to abstract sockets of other
+// processes, and signals to other processes. If this kernel does not support one of them, only the others are denied.
 static void deny_files(void)
 {
     struct {
         uint64_t files, tcp, scopes;
     } rules = {0x7fff, 3, 3};
-    // The rights on files in each version of Landlock. Version 5 added the right of device operations (ioctl).
+    // The bits of the rights on files in each version of Landlock. A kernel refuses bits that it does not know. Version
+    // 5 added the right of device operations (ioctl).
     static const uint64_t known_files[] = {0, 0x1fff, 0x3fff, 0x7fff, 0x7fff, 0xffff};
     const long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (version <= 0)
         return;
     rules.files = known_files[version < 5 ? version : 5];
-    // A kernel refuses `rules` with more fields than its version of Landlock has.
+    // Older versions of Landlock have fewer fields. A kernel refuses `rules` with fields that it does not know.
     const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
     const int set = (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0);
     if (set < 0)
@@ -107,7 +111,7 @@ static void deny_files(void)
     UNLESS_EQUAL_SKIP((call), 4), LOAD_ARGUMENT(0), UNLESS_EQUAL_SKIP(0, 1), ANSWER(SECCOMP_RET_ALLOW), ANSWER(DENIED)
 
 // Allows the system calls that FFmpeg needs to read stdin, to write stdout and to use memory. Every other call fails
-// with EPERM. Memory cannot become executable, and `prlimit` reaches this process alone.
+// with EPERM. Memory cannot become executable, and `prlimit` works only for this process itself.
 static void deny_calls(void)
 {
     struct sock_filter program[] = {

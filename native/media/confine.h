@@ -8,9 +8,9 @@
 typedef struct Confinement {
     // The process id of the server. This process ends when the server ends.
     int64_t parent;
-    // The nice value of this process.
+    // The nice value of this process: the higher it is, the less CPU time the process gets while others need it.
     int64_t priority;
-    // The limit of CPU time until the file is open. `cpu_ms` is the limit for the whole process.
+    // `open_cpu_ms` is the limit of CPU time until the file is open, and `cpu_ms` is the limit for the whole process.
     int64_t open_cpu_ms;
     int64_t cpu_ms;
     int64_t memory_bytes;

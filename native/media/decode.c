@@ -1,21 +1,23 @@
-// Decodes the audio of a file to 16 kHz samples. The time of each sample is the time that a media player shows.
+// Decodes the audio of a file to samples at 16 kHz. Each decoded frame (some milliseconds of sound) is written at the
+// time at which a media player would play it.
 
 #include "media.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-// The state of decoding one file. Each frame is written to the output at its place on the timeline.
+// The state of decoding one file.
 typedef struct Track {
     Output output;
     Timeline timeline;
     Resampler *resampler;
-    // The last frame, if its placement depends on the next frame. Otherwise this frame is empty.
+    // If the timestamp of a frame jumps by more than a second, the frame is held here. The timestamp of the next frame
+    // shows whether the jump is real (timeline.c).
     AVFrame *held;
     Span held_span;
-    // True if the resampler has converted a frame.
+    // True if at least one frame was converted to samples of the output.
     bool has_sound;
-    // The number of damaged packets, and of frames that the resampler could not convert. Silence replaces their sound.
+    // The number of damaged packets, and of frames that could not be converted to 16 kHz. Silence replaces their sound.
     int64_t damaged;
 } Track;
 
@@ -69,8 +71,9 @@ static void decode_link(Track *track, Source *source, AVPacket *packet)
         output_keep_alive(&track->output);
     }
     source_drain(source, add_frame, track);
-    // A file of chained Ogg may go on with another stream (links.c). The first frame of that stream does not help to
-    // place the held frame, so the held frame is placed now. The other stream follows without a gap.
+    // An Ogg file may contain several streams one after another (links.c), and each has its own clock. A held frame
+    // waits for the timestamp of the next frame, but the next stream's timestamps cannot confirm it. So the held frame
+    // is written now. The next stream then follows without a gap.
     settle(track, (Span){0});
     timeline_continue(&track->timeline);
     track->damaged += source->damaged;

@@ -1,15 +1,15 @@
-// Finds MP4 files whose edit lists only shift or trim a track. For these files, FFmpeg need not apply the edit lists in
-// full. To apply them in full, FFmpeg builds the index of every track a second time, which takes 60 MB for ten hours of
-// audio.
+// An edit list of an MP4 file tells which part of a track is played, and how much silence precedes it. Most edit lists
+// only shift a track in time or trim its ends. For a file with only such lists, FFmpeg need not apply them in full. To
+// do so, it would build the index of all packets a second time, which takes 60 MB of memory for ten hours of audio.
 
 #include "boxes.h"
 #include "media.h"
 
-// The maximum padding of the last packet, in seconds. An edit that removes more than this at the end of its media
-// removes sound.
+// The maximum time that an edit list may trim at the end of a track, in seconds. So little is padding: samples that the
+// encoder added. If the list trims more, it removes recorded sound.
 static const double padding_seconds_max = 0.1;
 
-// Returns true if the edit list of the track only shifts or trims it, or if the track has no edit list.
+// Returns true if the track has no edit list, or if its list only shifts the track or trims its ends.
 bool edits_are_plain(const Track *track, Clock movie)
 {
     if (!track->count[ELST])
@@ -18,7 +18,7 @@ bool edits_are_plain(const Track *track, Clock movie)
         return false;
     Edit edits[2];
     const int count = read_edits(track->boxes[ELST], edits);
-    // If a track begins late, its edit list starts with an empty edit.
+    // An edit with the start -1 is silence. It precedes a track that begins later than the other tracks.
     const int empty = count > 0 && edits[0].start == -1 ? 1 : 0;
     if (count - empty != 1)
         return false;
@@ -29,8 +29,8 @@ bool edits_are_plain(const Track *track, Clock movie)
     return edit.duration == 0 || end >= (double)media.duration / timescale - padding_seconds_max;
 }
 
-// Returns true if the box `moov` (the index of an MP4 file) has at least `index_bytes_min` bytes, and every edit list
-// only shifts or trims its track.
+// Returns true if every edit list of the file only shifts or trims its track, and if the box `moov`, which describes
+// all tracks, has at least `index_bytes_min` bytes.
 bool edits_shift_only(int64_t index_bytes_min)
 {
     Walk walk = {.boxes_left = BOXES_MAX};

@@ -150,7 +150,8 @@ int check_escape(pid_t parent, const char *folder, int port)
     try_files(folder);
     try_processes(parent);
     try_network();
-    // Two actions must stay possible: reading stdin, and writing the report to stdout.
+    // Reading stdin must stay possible. So this entry is reversed: it is "refused" if the read succeeds. Every entry of
+    // a good report is then "refused".
     add("read stdin", pread(0, room, 1, 0) == -1 ? 0 : -1);
     report[length++] = '}';
     return write(1, report, length) == (ssize_t)length ? 0 : 1;

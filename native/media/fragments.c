@@ -1,25 +1,32 @@
-// Reads the packets of a fragmented MP4 file, as recorders and streaming programs write it. Each fragment is a box
-// `moof`, which lists some packets of each track, and a box `mdat` with their bytes. The lists stay in the file, so a
-// file of any length takes the same memory. FFmpeg would keep 40 bytes of memory for each packet.
+// Reads the packets of a fragmented MP4 file, as recorders and streaming programs write it. A packet is a piece of
+// coded sound. A fragment is a box `moof`, which lists packets, and a box `mdat` with their bytes. The boxes inside
+// `moof`:
+// - `traf`, called a part here, lists the packets of one track. It contains the next three boxes.
+// - `tfhd` names the track, and gives default values for the packets of the part.
+// - `tfdt` gives the time at which the first packet of the part starts.
+// - `trun`, called a run, is a list of packets.
 //
-// Only files with the usual layout are read here. For example, the data of a fragment must lie between this fragment
-// and the next one. FFmpeg reads all other files, and every encrypted file.
+// The lists stay in the file, so a file of any length takes the same memory. FFmpeg would keep 40 bytes of memory for
+// each packet. Only files with the usual layout are read here. For example, the bytes of the packets must lie between
+// their box `moof` and the next one. FFmpeg reads all other files, and every encrypted file.
 
 #include "boxes.h"
 #include "media.h"
 
-// The flags of the box `tfhd`, which begins the part of a fragment for one track.
+// The flags of the box `tfhd`, which begins the packets of one track in a fragment. HAS_… means that the box contains
+// this value. BASE_IS_FRAGMENT means that the byte positions of the packets are counted from the box `moof`.
 enum { HAS_BASE = 0x1, HAS_DESCRIPTION = 0x2, HAS_LENGTH = 0x8, HAS_SIZE = 0x10, BASE_IS_FRAGMENT = 0x20000 };
-// The flags of the box `trun` (a run), which is a table of packets. The flags EACH_… mean that the table has one such
-// value for each packet.
+// The flags of the box `trun`, which is a list of packets. HAS_… means that the box contains this value once. EACH_…
+// means that the list contains this value for each packet.
 enum { HAS_OFFSET = 0x1, HAS_FIRST_FLAGS = 0x4, EACH_LENGTH = 0x100, EACH_SIZE = 0x200, EACH_FLAGS = 0x400 };
 enum { EACH_SHIFT = 0x800 };
-// The maximum numbers of boxes in a file, and of packets in a track. FFmpeg reads a file with more. A file of ten hours
-// has 300,000 boxes if each fragment lasts one second.
+// The maximum numbers of boxes in a file, and of packets in a track. FFmpeg reads the file if it has more. A file of
+// ten hours with a fragment for each second has only 300,000 boxes.
 enum { FRAGMENT_BOXES_MAX = 10000000, FRAGMENT_PACKETS_MAX = 30000000 };
 static const int64_t offset_max = INT64_MAX / 4;
 
-// Reads a number at `*at`, and moves `*at` to its end. Returns 0 if the file ends earlier.
+// Reads a number of `length` bytes at the byte position `*at`, and moves `*at` behind it. Returns 0 if the file ends
+// earlier.
 static int64_t take(int64_t *at, int length)
 {
     const uint8_t *bytes = peek(*at, length);
@@ -35,7 +42,8 @@ static FragmentTrack *find_track(Fragments *fragments, int64_t id)
     return NULL;
 }
 
-// Reads the defaults of the tracks from the box `mvex`. Returns false if a track has none.
+// Reads the default values of each track from the box `mvex`. They apply to packets whose fragment has no such values.
+// Returns false if a track has no default values.
 static bool read_defaults(Fragments *fragments, Box movie)
 {
     Box extension, box;
@@ -56,7 +64,8 @@ static bool read_defaults(Fragments *fragments, Box movie)
     return true;
 }
 
-// Begins to read the file. Returns false if only FFmpeg can read the file.
+// Prepares the reading of all fragments. `tracks` has the state of each track before the first fragment. Returns false
+// if only FFmpeg can read the file.
 bool fragments_open(Fragments *fragments, const FragmentTrack *tracks, int count, Box movie)
 {
     *fragments = (Fragments){.walk.boxes_left = FRAGMENT_BOXES_MAX, .file_bytes = input_size(), .track_count = count};
@@ -69,7 +78,8 @@ bool fragments_open(Fragments *fragments, const FragmentTrack *tracks, int count
     return read_defaults(fragments, movie);
 }
 
-// Returns false if FFmpeg would refuse a file with this box `sidx`.
+// Checks the box `sidx`, which lists the fragments for seeking. Its content is not needed here. But FFmpeg refuses a
+// file with an invalid `sidx`, so this function returns false for it, and the file is left to FFmpeg.
 static bool check_index(Box box)
 {
     int64_t at = box.from;
@@ -100,7 +110,8 @@ static bool begin_fragment(Fragments *fragments, int64_t from, Box box)
     return fragments->has_movie && is_after_data;
 }
 
-// Reads the next box of the file. Returns false at the end, or at a box that only FFmpeg can read.
+// Reads the next box that is not inside another box. Returns false at the end of the file, or at a box that only FFmpeg
+// can read.
 static bool read_file_box(Fragments *fragments)
 {
     const int64_t from = fragments->at;
@@ -111,8 +122,9 @@ static bool read_file_box(Fragments *fragments)
     }
     if (!next_box(&fragments->walk, &fragments->at, fragments->file_bytes, &box))
         return false;
-    // The data at the end of the file may be cut off. If the file also has an index (`sidx`), FFmpeg handles the cut in
-    // another way, so FFmpeg must read the file.
+    // The box `mdat` (the bytes of packets) at the end of the file may be cut off, as in an interrupted recording. If
+    // the file also has the box `sidx` (a list of the fragments), FFmpeg treats a cut in another way, so FFmpeg must
+    // read the file.
     if (fragments->at > fragments->file_bytes && (!has_type(&box, "mdat") || fragments->has_index))
         return false;
     if (has_type(&box, "mdat")) {
@@ -153,7 +165,8 @@ static bool read_fragment_box(Fragments *fragments)
     return has_type(&box, "mfhd") || has_type(&box, "free") || has_type(&box, "skip");
 }
 
-// Reads the box `tfhd`, which begins the part of a fragment for one track.
+// Reads the box `tfhd`, which begins the packets of one track in this fragment. Returns false if only FFmpeg can read
+// it.
 static bool begin_part(Fragments *fragments, Box box)
 {
     int64_t at = box.from;
@@ -161,8 +174,9 @@ static bool begin_part(Fragments *fragments, Box box)
     FragmentTrack *track = find_track(fragments, take(&at, 4));
     if (!track || fragments->track || track->fragment == fragments->fragment_from)
         return false;
-    // If `tfhd` contains no offset for the data (HAS_BASE), the data is counted from the fragment, or follows the data
-    // of the previous part.
+    // The byte positions of the packets are counted from `base`. With the flag HAS_BASE, the box contains `base`.
+    // Otherwise, with the flag BASE_IS_FRAGMENT, `base` is the beginning of `moof`. Without both flags, `base` is where
+    // the bytes of the previous track in this fragment end; for the first track, it is the beginning of `moof`.
     int64_t base = flags & BASE_IS_FRAGMENT ? fragments->fragment_from : fragments->data_at;
     if (flags & HAS_BASE)
         base = take(&at, 8);
@@ -177,8 +191,8 @@ static bool begin_part(Fragments *fragments, Box box)
     return at <= box.to && base >= 0 && base <= offset_max && fragments->description == 1;
 }
 
-// Reads the time at which the part begins. Returns false if the box comes after a run or occurs twice: FFmpeg must then
-// read the file.
+// Reads the box `tfdt`: the time at which the first packet of this track in the fragment starts. Returns false if the
+// box occurs twice, or after the first list of packets. FFmpeg must then read the file.
 static bool read_time(Fragments *fragments, Box box)
 {
     int64_t at = box.from;
@@ -189,7 +203,7 @@ static bool read_time(Fragments *fragments, Box box)
     return at <= box.to && fragments->time >= 0 && fragments->time <= offset_max;
 }
 
-// Begins to read a run, which is a table of packets. Returns false if only FFmpeg can read the run.
+// Reads the header of the box `trun`, which is a list of packets. Returns false if only FFmpeg can read the list.
 static bool begin_run(Fragments *fragments, Box box)
 {
     FragmentTrack *track = fragments->track;
@@ -205,8 +219,9 @@ static bool begin_run(Fragments *fragments, Box box)
         return false;
     if (count == 0)
         return true;
-    // A part without a time continues where the previous part of its track ended. If the file also has an index
-    // (`sidx`), FFmpeg must read the file.
+    // Without the box `tfdt`, the first packet starts when the previous packet of this track ends. If the file has the
+    // box `sidx`, which lists the fragments with their times, only FFmpeg can find the time, so FFmpeg must read the
+    // file.
     if (fragments->time < 0 && fragments->has_index)
         return false;
     if (fragments->time < 0)
@@ -220,7 +235,8 @@ static bool begin_run(Fragments *fragments, Box box)
     return fragments->data_at >= fragments->fragment_from;
 }
 
-// Reads the next box of a part. Returns false at a box that only FFmpeg can read, such as a box about encryption.
+// Reads the next box of a part (`traf`), which lists the packets of one track in a fragment. Returns false at a box
+// that only FFmpeg can read, such as a box about encryption.
 static bool read_part_box(Fragments *fragments)
 {
     Box box;
@@ -240,7 +256,7 @@ static bool read_part_box(Fragments *fragments)
     return has_type(&box, "sdtp") || has_type(&box, "free") || has_type(&box, "skip");
 }
 
-// Reads the next packet of a run. Returns false at a packet that only FFmpeg can read.
+// Reads the next packet from the current list of packets (`trun`). Returns false at a packet that only FFmpeg can read.
 static bool read_packet(Fragments *fragments)
 {
     FragmentTrack *track = fragments->track;
@@ -267,7 +283,8 @@ static bool read_packet(Fragments *fragments)
     return true;
 }
 
-// Moves to the next packet of any track. Returns false at the end, or at a box or a packet that only FFmpeg can read.
+// Moves to the next packet that the fragments list, of any track. Returns false at the end of the file, or at a box or
+// a packet that only FFmpeg can read.
 bool fragments_next(Fragments *fragments)
 {
     while (fragments->run_left == 0) {

@@ -1,25 +1,26 @@
-// The input of FFmpeg: the file on stdin. The process opens no file, and FFmpeg is built without protocols that open
-// files.
+// The input of FFmpeg: the media file on stdin. The process opens no file, and FFmpeg is built without protocols that
+// open files. Some bytes can be replaced before FFmpeg sees them, so that it skips parts of the file.
 
 #include "media.h"
-// A private header of FFmpeg. It gives access to the functions that recognise an ID3 tag.
+// A private header of FFmpeg, with the functions that recognise an ID3 tag (title and artist) at the beginning of a
+// file.
 #include <libavformat/id3v2.h>
 #include <libavutil/intreadwrite.h>
 
 enum { BUFFER_BYTES = 32 * 1024 };
 enum { REPLACED_MAX = 128 };
-// Numbers that FFmpeg reads instead of the bytes in the file.
+// The replaced bytes: instead of the four bytes at the byte position `at` of the file, FFmpeg reads `bytes`.
 static struct {
     int64_t at;
     uint8_t bytes[4];
 } replaced[REPLACED_MAX];
 static int replaced_count = 0;
-// The offset at which the file ends for FFmpeg.
+// The byte position at which the file ends for FFmpeg. It can be before the real end.
 static int64_t end = INT64_MAX;
 
-// Makes FFmpeg read the number `value` instead of the four bytes at the offset `at`. The tables of an MP4 file need up
-// to 96 such replacements. A hostile AVI or Matroska file may need more than REPLACED_MAX: FFmpeg then also reads some
-// parts of the file that it does not need.
+// Makes FFmpeg read the number `value` instead of the four bytes at the byte position `at`. An MP4 file needs up to 96
+// replacements. A hostile AVI or Matroska file may need more than REPLACED_MAX. The replacements above this number are
+// left out: FFmpeg then reads some parts of the file that it does not need.
 void input_replace(int64_t at, uint32_t value)
 {
     if (replaced_count == REPLACED_MAX)
@@ -29,7 +30,7 @@ void input_replace(int64_t at, uint32_t value)
     replaced_count += 1;
 }
 
-// Makes the file end at the offset `at` for FFmpeg.
+// Makes the file end for FFmpeg at the byte position `at`.
 void input_end_at(int64_t at)
 {
     end = at;
@@ -97,9 +98,9 @@ void input_close(AVIOContext *io)
     avio_context_free(&io);
 }
 
-// Returns the length of the ID3 tag at the beginning of the file, or 0 if there is none. This tag is meant for MP3
-// files, but some programs write it into other files too. FFmpeg skips it in MP3, AAC and FLAC files and a few more
-// kinds.
+// Returns the length of the ID3 tag at the beginning of the file in bytes, or 0 if there is none. The tag has the title
+// and the artist. It is meant for MP3 files, but some programs write it into other files too. FFmpeg skips it only in
+// MP3, AAC and FLAC files and a few more kinds.
 int64_t input_tag_bytes(void)
 {
     uint8_t head[ID3v2_HEADER_SIZE];

@@ -1,31 +1,35 @@
-// Measures the exact length of the audio in a file. The beginning of the audio is decoded to refuse a file that cannot
-// be played. The end is decoded to find the last sample. The packets between the beginning and the end are only
-// counted. From the first packet with a wrong length on, all packets are decoded.
+// Measures the exact length of the audio in a file, without decoding all of it:
+// - The first 30 seconds are decoded, to refuse a file that cannot be played.
+// - The last packets are decoded, to find the last sample.
+// - Between them, the lengths that the file gives for the packets are added up.
+// - If a packet has a wrong length, this packet and all later packets are decoded.
 
 #include "media.h"
 #include <math.h>
 #include <stdio.h>
 
-// The number of samples that are decoded at the beginning. Shorter audio is decoded completely.
+// The first 30 seconds are decoded. Shorter audio is decoded completely.
 static const double head_samples = 30 * SAMPLE_RATE;
 enum { TAIL_PACKETS = 32 };
-// The rounding tolerance, in samples of 16 kHz. It is larger than the rounding error of a sum of lengths. It is smaller
-// than one sample of any file: at the highest accepted rate of 1 MHz, a sample of the file is 0.016 samples of 16 kHz.
+// The rounding tolerance, in samples at 16 kHz. It is larger than the rounding error of a sum of lengths, and smaller
+// than one sample of the file: at the highest accepted sample rate, 1 MHz, this is 0.016 samples at 16 kHz.
 static const double fraction_error = 0.001;
-// The longest overlap of two counted packets, in samples: half of the smallest offset that the timeline takes as a jump
-// (`leap` in timeline.c).
+// A packet may reach this far past the start of the next packet: half a second. If it reaches further, its length is
+// wrong. The timeline accepts a jump of the timestamps above one second (`leap` in timeline.c), and this is half of it.
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
-// Measures a file. The streams of a file of chained Ogg (links.c) are measured one after another, until the total
-// exceeds `samples_max`.
+// The state of measuring a file. An Ogg file may contain several streams one after another (links.c). They are measured
+// one by one, until the total exceeds the maximum length.
 typedef struct Meter {
     const Order *order;
     Timeline timeline;
     // The number of frames that were decoded.
     int64_t frames;
-    // The number of damaged packets at the beginnings of all earlier streams of a file of chained Ogg (links.c).
+    // The number of damaged packets in the first 30 seconds of each stream that is already measured. An Ogg file may
+    // contain several streams one after another (links.c).
     int64_t damaged;
-    // The last packets that were read, as a ring buffer.
+    // A ring buffer with the last packets that were read. At the end of the file, they are decoded to find the last
+    // sample.
     AVPacket *ring[TAIL_PACKETS];
 } Meter;
 
@@ -43,7 +47,7 @@ static void add_frame(void *user, Source *source, AVFrame *frame)
     add_span(meter, source, source_frame_span(source, frame));
 }
 
-// Decodes the beginning of the audio. Returns false if the audio ended.
+// Decodes the first 30 seconds of the audio. Returns false if the audio is shorter.
 static bool decode_head(Meter *meter, Source *source)
 {
     const double end = meter->timeline.position + head_samples;
@@ -59,9 +63,8 @@ static bool decode_head(Meter *meter, Source *source)
     return more;
 }
 
-// Returns true if the file gives this packet a wrong length: the length exceeds the time until the start of the next
-// packet by more than `overlap_max`. If the next packet starts before this one, because the clock was set back, this
-// time counts as 0.
+// Returns true if the file gives this packet a wrong length: the packet reaches more than `overlap_max` past the start
+// of the next packet. If the clock was set back between the two packets, their starts count as equal.
 static bool is_too_long(const Source *source, const AVPacket *packet, const AVPacket *next)
 {
     const Span span = source_packet_span(source, packet);
@@ -70,9 +73,10 @@ static bool is_too_long(const Source *source, const AVPacket *packet, const AVPa
     return span.has_start && after.has_start && span.length - step > overlap_max;
 }
 
-// Adds the length of each packet that leaves the ring buffer. Returns true at a packet with a wrong length, which must
-// not be added. Returns false at the end of the file, or if the audio is too long. After the call, the ring buffer has
-// the packets with the numbers `from` to `to` - 1.
+// Reads the packets and adds up their lengths, without decoding them. The last packets stay in the ring buffer and are
+// not added, because they are decoded later. After the call, the ring buffer has the packets with the numbers `from` to
+// `to` - 1. Returns true if the packet `from` has a wrong length. Returns false at the end of the file, or if the audio
+// is too long.
 static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *to)
 {
     for (; meter->timeline.position <= (double)meter->order->samples_max; *to += 1) {
@@ -90,8 +94,8 @@ static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *
     return false;
 }
 
-// Measures the audio after its beginning. The packets that `count_packets` leaves in the ring buffer are decoded, and
-// so are all later packets.
+// Measures the audio after the first 30 seconds. Decodes the packets that `count_packets` leaves in the ring buffer. If
+// one of them has a wrong length, all later packets are decoded too.
 static void measure_rest(Meter *meter, Source *source)
 {
     int64_t from = 0, to = 1;

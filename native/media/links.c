@@ -1,14 +1,14 @@
-// Chained Ogg: one media file contains several streams, one after another. Programs that record radio write these
-// files. Each stream is a link of the chain. FFmpeg continues with the next link only if this link has the codec, the
-// sample rate and the channels of the previous link. Otherwise `find_link` finds the next link, which is opened as a
-// separate input.
+// An Ogg file may contain several streams one after another (chained Ogg). Programs that record radio write such files.
+// Each stream is called a link. FFmpeg continues with the next link only if it has the codec, the sample rate and the
+// channels of the previous link. Otherwise `find_link` finds the next link, and the file is opened again at this link.
 
 #include "media.h"
 #include <string.h>
 
 enum { BEGINS_STREAM = 0x02, HEADER_BYTES = 27, BLOCK_BYTES = 64 * 1024 };
 
-// Returns the offset of the first Ogg page from `from` up to `to` that begins a stream, or -1 if there is none.
+// An Ogg file consists of pages. Returns the byte position of the first page that begins a stream, from the byte
+// position `from` to `to`. Returns -1 if there is none.
 int64_t find_link(int64_t from, int64_t to)
 {
     static uint8_t block[BLOCK_BYTES];

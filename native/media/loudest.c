@@ -1,17 +1,18 @@
-// Finds the loudest of several mono tracks. Cameras and recorders write a track for each microphone, and some of these
-// tracks are silent, because no microphone is connected.
+// Cameras and recorders write a mono track for each microphone. Some of these tracks are silent, because no microphone
+// is connected. Finds the loudest of these tracks.
 
 #include "media.h"
 #include <string.h>
 
 enum { TRACKS_MAX = 64 };
-// The tracks are compared up to `compared_seconds` after the first sound. If there is no sound in the first
-// `searched_seconds`, only these seconds are compared.
+// The loudness of the tracks is measured until 30 seconds after the first sound. If the first ten minutes have no
+// sound, only these ten minutes are measured.
 static const double compared_seconds = 30, searched_seconds = 600;
-// The minimum mean square of a frame with sound: 60 dB below full scale.
+// A frame (some milliseconds of decoded sound) counts as sound if the mean square of its samples is above this number:
+// 60 dB below full scale.
 static const double audible = 1e-6;
-// A track is replaced by another one that is 10 dB louder. Media players do not play a disabled track, so such a track
-// replaces another one only if it is 40 dB louder.
+// Ratios of energy: another track is chosen if it is 10 times (10 dB) louder. A file can mark tracks that a media
+// player does not play. Between such a track and a track that is played, the ratio must be 10,000 (40 dB).
 static const double louder = 10, audible_beside_silence = 10000;
 
 typedef struct Level {
@@ -30,8 +31,8 @@ static double seconds_of(const AVStream *stream)
     return stream->duration == AV_NOPTS_VALUE ? 0 : (double)stream->duration * av_q2d(stream->time_base);
 }
 
-// Returns true if two tracks are beside each other, which means that they are microphones of one recording. They are
-// mono tracks of one codec, sample rate and language, and their lengths differ by less than a second.
+// Returns true if two tracks look like two microphones of one recording: both are mono, they have the same codec,
+// sample rate and language, and their lengths differ by less than a second.
 static bool are_beside(const AVStream *one, const AVStream *other)
 {
     const AVCodecParameters *first = one->codecpar, *second = other->codecpar;
@@ -47,7 +48,8 @@ static double square(double sample)
     return sample * sample;
 }
 
-// Returns the sum of the squares of the samples of a mono frame, at full scale 1.
+// Returns the sum of the squares of the samples in a mono frame. In every sample format, the loudest possible sample
+// counts as 1.
 static double energy_of(const AVFrame *frame)
 {
     const uint8_t *data = frame->data[0];
@@ -76,7 +78,8 @@ static double energy_of(const AVFrame *frame)
     return sum;
 }
 
-// Adds the sound of a packet to the level of its track. Returns true if a frame of the packet has sound.
+// Decodes a packet and adds the energy of its samples to the level of its track. Returns true if the packet contains
+// sound that is loud enough to hear.
 static bool add_packet(Level *level, const AVPacket *packet, AVFrame *frame)
 {
     bool has_sound = false;
@@ -155,8 +158,8 @@ static int compare(AVFormatContext *format, int chosen)
     return best;
 }
 
-// Returns true if the recording of the track `chosen` has several microphones. The container must also be of a kind
-// into which cameras and recorders write a track for each microphone.
+// Returns true if the file has more tracks that look like microphones beside the track `chosen`, and if it is an MP4 or
+// MXF file. Cameras and recorders use these formats.
 static bool has_microphones(const AVFormatContext *format, int chosen)
 {
     int count = 0;

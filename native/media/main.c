@@ -1,4 +1,4 @@
-// Reads the order of the server from the arguments, confines the process, and runs the operation.
+// Reads the order of the server from the arguments, confines the process, and inspects or decodes the file.
 //
 //     steno-media version
 //     steno-media inspect|decode NAME=NUMBER… <FILE
@@ -13,7 +13,8 @@ typedef struct Argument {
     int64_t *value;
 } Argument;
 
-// Prints the versions that `steno version`, `steno licenses` and `steno doctor` show.
+// Prints the versions of the protocol and of FFmpeg. The commands `steno version`, `steno licenses` and `steno doctor`
+// show them.
 static int print_version(void)
 {
     printf("{\"protocol\":%d,\"ffmpeg\":\"%s\",\"license\":\"%s\"}\n", PROTOCOL_VERSION, av_version_info(),
@@ -38,8 +39,8 @@ static bool read_argument(const char *text, const Argument *arguments, size_t co
     return false;
 }
 
-// Reads the order of the server from the arguments. The server has the same version as this program, so it passes each
-// argument exactly once.
+// Reads the order of the server from the arguments. Returns false unless each argument has a known name. The server has
+// the same version as this program, so it passes each argument exactly once.
 static bool read_order(Order *order, int count, char **texts)
 {
     const Argument arguments[] = {

@@ -1,45 +1,53 @@
-// Hides parts of a Matroska file from FFmpeg: large attachments, and tracks that FFmpeg would decode to noise. A file can
-// contain fonts for its subtitles, 30 MB and more, and FFmpeg would keep four copies of them in memory.
+// Hides parts of a Matroska file from FFmpeg. The file consists of elements: each has an identifier, a size and a
+// content, which may be more elements. Two kinds of elements are hidden:
+// - Large attachments, for example the fonts of subtitles, 30 MB and more. FFmpeg would keep four copies of them in
+//   memory.
+// - Audio tracks whose packets are encrypted, or compressed in a way that FFmpeg cannot undo. FFmpeg would decode them
+//   to noise.
 
 #include "boxes.h"
 #include "media.h"
 
-// The identifiers of elements. `ID_UNUSED` belongs to no element, so FFmpeg skips the element that has it.
+// The identifiers of elements in a Matroska file. `ID_UNUSED` is an identifier that no element has. FFmpeg skips an
+// element with an unknown identifier, so `ID_UNUSED` hides an element.
 enum { ID_HEAD = 0x1A45DFA3, ID_SEGMENT = 0x18538067, ID_CLUSTER = 0x1F43B675 };
 enum { ID_ATTACHMENTS = 0x1941A469, ID_UNUSED = 0x1941A46F };
-// The list of the parts of the segment and their offsets (SeekHead). FFmpeg reads a part behind the clusters only if
-// the part is in this list.
+// The element SeekHead lists other elements of the file and their positions. FFmpeg reads an element behind the
+// clusters (the packets) only if it is in this list.
 enum { ID_LIST = 0x114D9B74, ID_ENTRY = 0x4DBB, ID_ENTRY_ID = 0x53AB, ID_ENTRY_OFFSET = 0x53AC };
 enum { ID_TRACKS = 0x1654AE6B, ID_TRACK = 0xAE, ID_CODEC = 0x86 };
 enum { ID_ENCODINGS = 0x6D80, ID_ENCODING = 0x6240, ID_ENCODING_TYPE = 0x5033 };
 enum { ID_COMPRESSION = 0x5034, ID_COMPRESSION_KIND = 0x4254 };
 enum { NUMBER_BYTES_MAX = 8 };
-// The maximum number of elements that are read. FFmpeg opens at most 1,000 tracks, and 40 elements are enough for a
-// track. To read so many elements takes at most 0.2 s of CPU time. FFmpeg needs ten times as long for such a file.
+// The maximum number of elements that are read. A usual file has fewer: FFmpeg opens at most 1,000 tracks, and a track
+// needs about 40 elements. This limit keeps the CPU time for a hostile file below 0.2 s.
 enum { ELEMENTS_MAX = 100000 };
-// The maximum size of an attachment that is not hidden, for example a cover.
+// Attachments of at most this size are not hidden, for example the picture of a cover.
 enum { SMALL_BYTES_MAX = 1024 * 1024 };
-// The kinds of compression that this FFmpeg can undo. The default kind, zlib with the number 0, is missing here,
-// because this FFmpeg is built without zlib.
+// The kinds of compression of packets that FFmpeg can undo here. The kind 0 (zlib) is missing, because this FFmpeg is
+// built without zlib.
 enum { COMPRESSION_LZO = 2, COMPRESSION_OF_HEADERS = 3 };
-// The letters "A_NO". No codec of sound has a name that begins with these letters, so FFmpeg finds no decoder.
+// The letters "A_NO". They replace the first four letters of the codec's name in a track that must be hidden. No codec
+// has such a name, so FFmpeg finds no decoder for the track.
 enum { NO_CODEC = 0x415F4E4F };
 
-// The content of an element is at the offsets from `from` to `to`; `at` is the offset of its identifier.
+// An element of the file. Its identifier is at the byte position `at`. Its content begins at the byte position `from`
+// and ends before the byte position `to`.
 typedef struct Element {
     int64_t id, at, from, to;
 } Element;
-// The number of elements that may still be read. It is limited, because a hostile file may contain any number.
+// The number of elements that may still be read. Without this limit, a hostile file with millions of elements would
+// take too much CPU time.
 static int elements_left;
-// The offsets of the parts of the segment are counted from `segment_from`. `cluster_at` is the offset of the first
-// cluster.
+// Two byte positions: `segment_from` is the beginning of the content of the element Segment, which contains all other
+// elements. `cluster_at` is the beginning of the first cluster, which contains the first packets.
 static int64_t file_bytes, segment_from, cluster_at;
-// The reason why a track of sound is hidden, or null.
+// The reason why an audio track is hidden: "encrypted" or "compressed". It is null if no track is hidden.
 static const char *hidden_for;
 
-// Reads a number at `*at`, and moves `*at` to its end. The first bit that is set gives the length of the number. This
-// bit is a part of an identifier, but not of a size. Returns -1 if there is no number, and INT64_MAX for an unknown
-// size.
+// Reads a number of one to eight bytes at the byte position `*at`, and moves `*at` behind it. The zero bits before the
+// first 1 bit tell how many bytes follow the first byte. In a size, this 1 bit is not a part of the number; in an
+// identifier, it is. Returns -1 if there is no valid number, and INT64_MAX for an unknown size.
 static int64_t take_number(int64_t *at, bool is_size)
 {
     const uint8_t *first = peek(*at, 1);
@@ -57,8 +65,9 @@ static int64_t take_number(int64_t *at, bool is_size)
     return (value & unknown) == unknown ? INT64_MAX : (int64_t)(value & unknown);
 }
 
-// Reads the element at `*at`, and moves `*at` to its end. An element that is longer than its parent ends at `to`, and
-// so does an element of unknown size. Returns false at `to`, or if there is no element.
+// Reads the element at the byte position `*at`, and moves `*at` to its end. `to` is the end of the element around it.
+// If the element has an unknown size, or is too long, it also ends at `to`. Returns false if `*at` has reached `to`, or
+// if the bytes are not an element.
 static bool next_element(int64_t *at, int64_t to, Element *element)
 {
     element->at = *at;
@@ -74,7 +83,8 @@ static bool next_element(int64_t *at, int64_t to, Element *element)
     return true;
 }
 
-// Reads the next element with the identifier `id`, and moves `*at` to its end.
+// Finds the next element with the identifier `id` before the byte position `to`, and moves `*at` to its end. Returns
+// false if there is none.
 static bool next_with(int64_t *at, int64_t to, int64_t id, Element *element)
 {
     while (next_element(at, to, element))
@@ -83,7 +93,8 @@ static bool next_with(int64_t *at, int64_t to, int64_t id, Element *element)
     return false;
 }
 
-// Finds the last element with the identifier `id`, as FFmpeg does.
+// Finds the element with the identifier `id` in `parent`. If it occurs several times, the last one is used, as in
+// FFmpeg.
 static bool find_element(Element parent, int64_t id, Element *found)
 {
     Element element;
@@ -93,8 +104,8 @@ static bool find_element(Element parent, int64_t id, Element *found)
     return is_found;
 }
 
-// Returns the number in the element `id`, or 0 if the element is missing: every element that is read in this way has
-// the default 0.
+// Returns the number that the element `id` in `parent` contains. Returns 0 if this element is missing, because the
+// format defines 0 as the default of all elements that are read here.
 static uint64_t number_in(Element parent, int64_t id)
 {
     Element found;
@@ -103,7 +114,8 @@ static uint64_t number_in(Element parent, int64_t id)
     return bytes ? number(bytes, (int)length) : 0;
 }
 
-// Returns the reason why FFmpeg cannot decode the packets of a track, or null if it can.
+// Returns "encrypted" if the packets of a track are encrypted, or "compressed" if FFmpeg cannot undo their compression.
+// Returns null if FFmpeg can decode the track.
 static const char *encoding_of(Element track)
 {
     Element encodings, encoding, compression;
@@ -116,15 +128,17 @@ static const char *encoding_of(Element track)
             const bool has_kind = find_element(encoding, ID_COMPRESSION, &compression);
             const uint64_t kind = has_kind ? number_in(compression, ID_COMPRESSION_KIND) : 0;
             count += 1;
-            // FFmpeg undoes at most one encoding of a track.
+            // The packets of a track may be compressed several times, one time after another. FFmpeg can undo only one
+            // compression.
             if (count > 1 || (kind != COMPRESSION_LZO && kind != COMPRESSION_OF_HEADERS))
                 reason = "compressed";
         }
     return reason;
 }
 
-// Hides the codecs of the tracks whose packets FFmpeg cannot decode. FFmpeg would pass the bytes of these packets to the
-// decoder as they are.
+// Hides the audio tracks whose packets are encrypted, or compressed in a way that FFmpeg cannot undo. FFmpeg would pass
+// the bytes of these packets to the decoder as they are, which can give noise. To hide a track, the name of its codec
+// is replaced.
 static void hide_encoded_tracks(Element tracks)
 {
     Element track, codec;
@@ -133,7 +147,7 @@ static void hide_encoded_tracks(Element tracks)
         if (!reason || !find_element(track, ID_CODEC, &codec) || codec.to - codec.from < 4)
             continue;
         const uint8_t *name = peek(codec.from, 1);
-        // The codecs of sound begin with the letter A.
+        // The names of all audio codecs in Matroska begin with the letter A, for example A_OPUS.
         if (!name || *name != 'A')
             continue;
         input_replace(codec.from, NO_CODEC);
@@ -141,8 +155,8 @@ static void hide_encoded_tracks(Element tracks)
     }
 }
 
-// Hides a part of the segment if the part has large attachments. If the part describes the tracks, hides the tracks
-// that FFmpeg cannot decode.
+// Hides this element if it contains large attachments. If it is the list of the tracks, hides the tracks that FFmpeg
+// cannot decode.
 static void hide_in_part(Element part)
 {
     if (part.id == ID_ATTACHMENTS && part.to - part.from > SMALL_BYTES_MAX)
@@ -151,9 +165,9 @@ static void hide_in_part(Element part)
         hide_encoded_tracks(part);
 }
 
-// Hides the parts of the segment that a list names and that are behind the first cluster. A program that edits a file
-// adds a part there if the part does not fit before the clusters. The program may add a new list there too. The list
-// before the clusters (`is_first`) then names only the new list, so this function also reads the new list.
+// Hides elements behind the first cluster (the packets) that the list SeekHead names. A program that edits a file moves
+// an element there if it has become too large for its old place. The list itself can move there too. The list before
+// the clusters (`is_first`) then names the moved list, so the moved list is read as well.
 static void hide_listed_parts(Element list, bool is_first)
 {
     Element entry, part;
@@ -171,9 +185,9 @@ static void hide_listed_parts(Element list, bool is_first)
     }
 }
 
-// Hides large attachments, and tracks that FFmpeg cannot decode. The Matroska file begins at the offset `from`. The
-// parts with attachments and tracks precede the first cluster, which contains the first packets, or a list before this
-// cluster names them. Returns the reason why a track of sound is hidden, or null.
+// Hides large attachments, and audio tracks that FFmpeg cannot decode. The Matroska file begins at the byte position
+// `from`. These elements precede the first cluster (the packets), or the list SeekHead before the cluster gives their
+// positions. Returns the reason why an audio track is hidden, or null.
 const char *matroska_hide_parts(int64_t from)
 {
     int64_t at = from;
@@ -183,7 +197,8 @@ const char *matroska_hide_parts(int64_t from)
     hidden_for = NULL;
     if (!next_element(&at, file_bytes, &part) || part.id != ID_HEAD || !next_with(&at, file_bytes, ID_SEGMENT, &part))
         return NULL;
-    // The size of the segment is not used: in a recording that was not completed, it can be wrong.
+    // The element Segment contains all elements that follow. Its size is not used, because it can be wrong if the
+    // recording was interrupted.
     at = segment_from = part.from;
     while (next_element(&at, file_bytes, &part) && part.id != ID_CLUSTER)
         hide_in_part(part);

@@ -1,5 +1,17 @@
 // The parts of the media program. The program reads one media file from stdin, and writes messages to stdout. The
 // server (src/media/spawn.ts) starts one process for each file.
+//
+// The comments of this folder use the words of FFmpeg:
+// - container: the format of a file, for example MP4, Matroska or Ogg.
+// - stream or track: the sound, the pictures or the subtitles in a container. A file can have several.
+// - packet: a piece of a stream as it is stored in the file. It is decoded as a whole.
+// - frame: the sound that one packet becomes when it is decoded. Some packets contain several frames.
+// - sample: one number of the sound wave. At 16 kHz, one second has 16,000 samples.
+// - timestamp: the time at which a packet or a frame starts. It is counted in ticks, and the container defines a tick.
+// - priming and padding: samples that an encoder adds at the beginning and at the end. They are not part of the
+//   recording, so they are dropped after decoding.
+// - index: the list of all packets with their positions in the file.
+// - offset: a position in the file, in bytes.
 
 #ifndef STENO_MEDIA_H
 #define STENO_MEDIA_H
@@ -11,13 +23,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The version of the arguments and of the messages (src/media/wire.ts). The server refuses a program of another
-// version.
+// The version of the arguments and the messages of this program (src/media/wire.ts). The server refuses to use a
+// program with another version, because it could not read its messages.
 #define PROTOCOL_VERSION 1
 // The sample rate of the output, in Hz.
 #define SAMPLE_RATE 16000
 
-// The order that the server gives as arguments. Each field has the name of its argument.
+// The order of the server, read from the arguments of the program (main.c): what to do with the file, and which limits
+// apply.
 typedef struct Order {
     bool inspects;
     Confinement limits;
@@ -26,14 +39,14 @@ typedef struct Order {
     int64_t probe_bytes;
     int64_t damaged_packets_max;
     int64_t alive_every_ms;
-    // The number of the channel to decode, counted from 1. 0 decodes the mix of all channels.
+    // The number of the audio channel to decode; the first channel is 1. The number 0 means the mix of all channels.
     int64_t channel;
 } Order;
 
-// output.c: the messages to the server.
+// output.c: the functions that send messages to the server through stdout.
 enum { BODY_BYTES_MAX = 64 * 1024 };
 typedef struct Output {
-    // The number of samples so far, including the samples that are not sent yet.
+    // The number of samples that were passed to this output. Some of them are still in `waiting` and are not sent yet.
     int64_t written;
     int64_t samples_max;
     int64_t alive_every_ms;
@@ -49,10 +62,10 @@ void output_silence(Output *output, int64_t count);
 void output_keep_alive(Output *output);
 void output_flush(Output *output);
 
-// input.c and read-at.c: the file on stdin.
+// input.c and read-at.c define the functions below that begin with `input_`. They read the media file from stdin.
 
-// The maximum offset: 8 TB. A damaged length can cause a seek to a higher offset. This seek fails, and FFmpeg continues
-// at its present offset.
+// The maximum position in the file to which FFmpeg can seek: 8 TB. A damaged file can contain a position far behind its
+// end. The seek to this position fails, and FFmpeg continues to read where it is.
 #define OFFSET_MAX ((int64_t)1 << 43)
 AVIOContext *input_open(void);
 void input_close(AVIOContext *io);
@@ -63,47 +76,53 @@ int input_read_at(int64_t at, uint8_t *bytes, int length);
 int64_t input_size(void);
 int64_t input_tag_bytes(void);
 
-// edits.c and links.c: facts that FFmpeg does not report.
+// edits.c and links.c find facts that FFmpeg does not report: what the edit lists of an MP4 file do, and where the next
+// stream of an Ogg file begins.
 
-// The minimum size of an MP4 index for which FFmpeg does not apply the edit lists in full. For a smaller index, FFmpeg
-// applies them in full, which also trims the last packet.
+// An edit list of an MP4 file tells which part of a track is played. To apply it in full, FFmpeg builds its index of
+// all packets twice. The box `moov` lists the packets. If `moov` has at least this many bytes, and the lists only shift
+// or trim the tracks, FFmpeg does not apply them in full. This saves memory.
 enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
 bool edits_shift_only(int64_t index_bytes_min);
 int64_t find_link(int64_t from, int64_t to);
 
-// show.c and packets.c: the packets of a long MP4 file. caf.c: the packets of a long CAF file.
+// show.c and packets.c read the packets of a long MP4 file, and caf.c reads those of a long CAF file. FFmpeg would keep
+// an index of all these packets in memory.
 bool packets_find(void);
 bool packets_select(AVFormatContext *format, int stream_index);
 bool caf_find(void);
 bool caf_select(AVFormatContext *format);
 
-// avi.c and matroska.c: parts of a file that FFmpeg does not need, or cannot decode.
+// avi.c and matroska.c hide parts of a file from FFmpeg: parts that it does not need but would keep in memory, and
+// tracks that it would decode to noise.
 bool avi_hide_index(void);
 const char *matroska_hide_parts(int64_t from);
 
-// pauses.c: frames of AMR that FFmpeg cannot decode.
+// pauses.c: the pauses between words in the phone codec AMR. FFmpeg cannot decode these packets, so they become
+// silence.
 bool fill_pause(const AVCodecContext *decoder, const AVPacket *packet, AVFrame *frame);
 
-// wav.c: WAV files that FFmpeg reads wrongly.
+// wav.c: corrections for WAV files that FFmpeg would refuse or decode to noise.
 void wav_hide_missing_size(int64_t from);
 void wav_correct_codec(AVFormatContext *format);
 
-// streams.c: the streams of a container.
+// streams.c: finds the audio and video streams in a file.
 bool is_flv(const AVFormatContext *format);
 int find_streams(AVFormatContext *format);
 
-// loudest.c: the choice among the tracks of several microphones.
+// loudest.c: some recordings have a track for each microphone. This function chooses the loudest track.
 int loudest_track(const AVFormatContext *opened, int chosen);
 
-// A span of sound. `start` and `length` are samples at the output rate, with fractions. `start` is the time that a
-// player shows; it is invalid if `has_start` is false, because the packet has no timestamp.
+// A span of sound: the start and the length of a packet or a frame. Both are counted in samples at 16 kHz, with
+// fractions. `start` is the time that a media player shows. If the file has no timestamp for this sound, `has_start` is
+// false, and `start` is not used.
 typedef struct Span {
     bool has_start;
     double start;
     double length;
 } Span;
 
-// source.c and origin.c: an open media file, its selected audio stream, and the decoder.
+// source.c and origin.c: open a media file, select an audio stream, and read and decode its packets.
 typedef struct Source {
     AVFormatContext *format;
     AVCodecContext *decoder;
@@ -112,23 +131,25 @@ typedef struct Source {
     double samples_per_tick;
     double origin;
     bool has_timestamps;
-    // True if FFmpeg opened only the beginning of the file, and packets.c or caf.c reads the packets.
+    // True if packets.c or caf.c reads the packets of this file. FFmpeg has then opened only the beginning of the file.
     bool has_tables;
     bool is_chain;
-    // True if a packet of the audio stream has been read.
+    // True if at least one packet of the audio stream has been read.
     bool has_packets;
-    // True if FFmpeg adds each packet to an index that only seeking needs. For ten hours, the index would take 40 MB.
+    // True if this program empties the index of FFmpeg before each read. FFmpeg adds each packet to this index, which
+    // is needed only for seeking. For ten hours of sound, the index would take 40 MB.
     bool drops_index;
-    // True if the timestamps of this container may restart in the middle of the file, as they do in broadcasts and
-    // chained streams.
+    // True if the timestamps may jump to another value in the middle of a file of this container. This happens in
+    // broadcasts, and in files that consist of several streams one after another.
     bool clock_restarts;
-    // True if data was lost since the last frame. In this case only the timestamp of the next frame gives the place of
-    // the next frame on the timeline.
+    // True if sound was lost after the last frame, for example in a damaged packet. The next frame then does not follow
+    // the last frame directly. Only its timestamp tells at which time it starts.
     bool lost;
     bool is_stuck;
     // The number of damaged packets and failed reads.
     int64_t damaged;
-    // The offset of the last packet that was read. It is used only for a file of chained Ogg (links.c).
+    // The position in the file, in bytes, of the last packet that was read. In an Ogg file with several streams, the
+    // search for the next stream begins behind it (links.c).
     int64_t reached;
     char container[33];
     const char *codec;
@@ -145,11 +166,11 @@ bool source_next(Source *source, const Order *order);
 Span source_packet_span(const Source *source, const AVPacket *packet);
 Span source_frame_span(const Source *source, const AVFrame *frame);
 
-// timeline.c: the place of each span on the timeline.
+// timeline.c: decides at which time of the output each span of sound is written.
 typedef struct Timeline {
-    // The end of the sound that is placed so far, in samples.
+    // The time at which the sound that is already placed ends, in samples at 16 kHz.
     double position;
-    // The rounding error of `position`.
+    // The rounding error of the additions to `position`. The next addition corrects it.
     double rounding;
     double offset;
     double slipped;
@@ -159,8 +180,8 @@ typedef struct Timeline {
     Span held;
     bool clock_restarts;
 } Timeline;
-// `silence` is the number of silent samples to write before a span. `skip` is the number of samples to cut from the
-// beginning of the span.
+// How a span of sound is added to the output: first `silence` silent samples are written, then the span without its
+// first `skip` samples.
 typedef struct Placement {
     double silence;
     double skip;
@@ -169,7 +190,8 @@ void timeline_continue(Timeline *timeline);
 bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *placement);
 bool timeline_settle(Timeline *timeline, Span next, Placement *placement);
 
-// resample.c: converts frames of any kind to samples of the output.
+// resample.c: converts decoded sound of any sample rate, format and number of channels to one channel of floats at 16
+// kHz.
 
 // The maximum number of channels that FFmpeg can mix.
 enum { CHANNELS_MAX = 64 };
@@ -178,13 +200,14 @@ Resampler *resampler_open(Output *output, int64_t channel);
 bool resampler_convert(Resampler *resampler, AVFrame *frame, double skip);
 void resampler_flush(Resampler *resampler);
 
-// mix.c: mixes two channels to one channel.
+// mix.c: mixes the left and the right channel to one channel.
 typedef struct Mixer {
     double left, right, mix;
 } Mixer;
 void mix_pair(Mixer *mixer, float *samples, int64_t count);
 
-// inspect.c and decode.c: the operations `inspect` and `decode`.
+// inspect.c and decode.c: the two operations of this program. `inspect` measures the file, and `decode` writes its
+// sound.
 _Noreturn void inspect_source(Source *source, const Order *order);
 _Noreturn void decode_source(Source *source, const Order *order);
 

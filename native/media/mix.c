@@ -4,13 +4,13 @@
 #include "media.h"
 #include <math.h>
 
-// The minimum ratio between the energy of the mix and the energy of the louder channel. Below this ratio the channels
-// cancel each other. The ratio is a loss of 13 dB. The mix of two unrelated channels loses only 3 dB.
+// The channels cancel each other if the energy of the mix is less than this part of the energy of the louder channel: a
+// loss of 13 dB. The mix of two unrelated channels loses only 3 dB.
 static const double cancelled = 0.05;
 // The energies of the two channels and of the mix are moving averages over about this many samples.
 static const double memory = SAMPLE_RATE / 2;
 
-// Mixes `count` pairs of left and right. The result replaces the first half of `samples`.
+// Mixes `count` pairs of a left and a right sample. The mixed samples replace the first half of `samples`.
 void mix_pair(Mixer *mixer, float *samples, int64_t count)
 {
     double left = 0, right = 0, mix = 0;

@@ -1,17 +1,18 @@
-// The timestamp that a media player shows as 0:00.
+// Finds the timestamp that a media player shows as 0:00. In many files it is not zero.
 
 #include "media.h"
 #include <math.h>
 
-// Containers in which timestamp zero is the time 0:00 of a media player. In these containers, a stream that starts
-// after zero has silence before its start.
+// Containers in which a media player shows the timestamp zero as 0:00. If a stream starts later, there is silence
+// before it.
 static const char zeroed[] = " mov matroska avi asf flv nut mxf ";
-// Containers in which picture and sound may both start a short time after zero without any silence. The program that
-// wrote the file added this time to all timestamps, because it stores pictures in another order than they are shown.
+// Containers in which all timestamps may be up to a second too large. Encoders store pictures in another order than
+// they are shown, and some programs then add a short time to all timestamps of the file. This time is not silence, so
+// the first timestamp is shown as 0:00.
 static const char shifted[] = " mov flv ";
 static const double shift_seconds_max = 1;
-// The maximum start of a stream, in seconds, that means silence before the stream. A later start is a time of the
-// recorder's clock, as in a section that was cut out of a live stream.
+// If the first timestamp is at most this many seconds, there is silence before the stream. A larger timestamp is the
+// time of a clock, for example in a section that was cut out of a live stream. It is then shown as 0:00.
 static const double late_start_seconds_max = 60;
 
 static bool has_pictures(const AVFormatContext *format)
@@ -23,8 +24,8 @@ static bool has_pictures(const AVFormatContext *format)
     return false;
 }
 
-// Returns the timestamp that a player shows as 0:00, in samples. In a broadcast this timestamp may have any value. In
-// an mp3 file this timestamp is the delay of the encoder.
+// Returns the timestamp that a media player shows as 0:00, in samples at 16 kHz. In a broadcast, it may have any value.
+// In an MP3 file, it is the number of samples that the encoder added at the beginning.
 double origin_of(const Source *source)
 {
     if (source->format->start_time == AV_NOPTS_VALUE)

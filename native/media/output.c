@@ -1,5 +1,5 @@
-// The messages to the server. Each message has a mark, a kind, a length and a body; the numbers are big-endian
-// (src/media/wire.ts).
+// Sends messages to the server through stdout. Each message has four parts: a mark (two fixed bytes), a kind, the
+// length of the body, and the body. The numbers are big-endian (src/media/wire.ts).
 
 #include "media.h"
 #include <errno.h>
@@ -11,7 +11,7 @@
 enum { MARK = 0x5354, HEADER_BYTES = 8 };
 enum { KIND_SAMPLES = 1, KIND_ALIVE = 2, KIND_END = 3, KIND_BEGIN = 4 };
 
-// Writes all bytes. Blocks while the pipe is full, so a slow reader slows down the decoder (backpressure).
+// Writes all bytes to stdout. While the pipe is full, this function waits, so a slow server slows down the decoder.
 static void write_all(const uint8_t *bytes, size_t length)
 {
     while (length > 0) {
@@ -52,7 +52,7 @@ void send_begin(void)
     send_message(KIND_BEGIN, body, (size_t)length);
 }
 
-// Sends the last message and exits. The operating system frees the memory.
+// Sends the last message and ends the process. The operating system then frees the memory.
 static _Noreturn void end_with(const char *name, const char *value)
 {
     char body[512];
@@ -86,7 +86,7 @@ static void send_now(Output *output, int kind, size_t length)
     output->sent_at_ms = now_ms();
 }
 
-// Collects samples, and sends messages of full size.
+// Adds samples to the buffer, and sends the buffer each time when it is full.
 void output_write(Output *output, const float *samples, int64_t count)
 {
     const size_t room = sizeof output->waiting / sizeof *output->waiting;
@@ -112,8 +112,8 @@ void output_silence(Output *output, int64_t count)
         output_write(output, silence, left < most ? left : most);
 }
 
-// Sends a heartbeat if the last message is too old. A part of the file without sound may take long to read. Without
-// any message the server would kill this process.
+// Sends a message without content if the last message is too old. Reading a part of the file without sound may take
+// long, and without any message the server would kill this process.
 void output_keep_alive(Output *output)
 {
     if (now_ms() - output->sent_at_ms > output->alive_every_ms)

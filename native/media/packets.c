@@ -1,10 +1,15 @@
-// Reads the packets of a long MP4 file from its tables (tables.c) and its fragments (fragments.c), with the times and
-// trims that FFmpeg would give them. FFmpeg has opened the file, but got only the beginning of it (show.c).
+// Gives FFmpeg the packets of a long MP4 file. A packet is a piece of coded sound. FFmpeg has opened only the beginning
+// of the file (show.c), because it would keep an index of all packets in memory. Here, the packets are read from the
+// tables (tables.c) and the fragments (fragments.c) of the file. They get the times that FFmpeg would give them.
+//
+// Encoders add samples at the beginning (priming) and at the end (padding) that are not part of the recording. FFmpeg
+// drops the same samples as if it read the file itself: this file tells FFmpeg where they are.
 
 #include "boxes.h"
 #include "media.h"
 #include "reader.h"
-// Private headers of FFmpeg. They give access to the sizes of frames and to the trims of a stream.
+// Private headers of FFmpeg. They are needed to check the header of an MP3 frame, and to tell FFmpeg which samples of a
+// stream to drop.
 #include <libavcodec/mpegaudiodecheader.h>
 #include <libavformat/internal.h>
 #include <libavformat/isom.h>
@@ -13,8 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// FFmpeg puts up to 1024 samples of uncompressed sound into one packet. A frame with at least 160 samples is a packet
-// of its own.
+// FFmpeg reads up to 1024 samples of uncompressed sound as one packet. Some codecs store a group of samples together,
+// called a frame. A frame of at least 160 samples is a packet of its own.
 enum { SAMPLES_GROUPED = 1024, LONG_FRAME = 160 };
 
 static struct {
@@ -23,7 +28,7 @@ static struct {
     Cursor cursor;
     Fragments fragments;
     bool more;
-    // True while the packets come from the tables. The fragments follow the tables.
+    // True while the packets are read from the tables of the file. The packets in fragments follow later.
     bool is_in_tables;
 } state;
 
@@ -32,7 +37,8 @@ static int64_t to_samples(const AVStream *stream, int64_t ticks)
     return av_rescale_q(ticks, stream->time_base, (AVRational){1, stream->codecpar->sample_rate});
 }
 
-// Moves to the next packet of the track. Returns false at the end.
+// Moves to the next packet of the track, first in the tables and then in the fragments. Returns false after the last
+// packet.
 static bool next_packet(void)
 {
     const Packet *packet = &state.cursor.packet;
@@ -47,7 +53,8 @@ static bool next_packet(void)
     return false;
 }
 
-// Sets the padding at the end of the sound, which iTunes writes into the metadata. FFmpeg drops this padding.
+// Tells FFmpeg which samples at the end of the sound to drop. An encoder added them, and iTunes writes their number
+// (`remainder`) into the metadata `iTunSMPB`. Without this, the output would be some milliseconds too long.
 static void set_padding(const AVFormatContext *format, AVStream *stream)
 {
     FFStream *trims = ffstream(stream);
@@ -64,7 +71,8 @@ static void set_padding(const AVFormatContext *format, AVStream *stream)
     }
 }
 
-// Sets the end of the sound, as FFmpeg does at the last packet of a file without fragments.
+// Tells FFmpeg at which sample the sound of the track ends. FFmpeg then drops the later samples of the last packet. It
+// finds this end itself only in a file that it reads alone.
 static void set_end(AVStream *stream, const AVPacket *packet)
 {
     FFStream *trims = ffstream(stream);
@@ -76,7 +84,8 @@ static void set_end(AVStream *stream, const AVPacket *packet)
         trims->last_discard_sample = to_samples(stream, state.audio.duration);
 }
 
-// Sets how many samples at the beginning of the sound FFmpeg drops.
+// Tells FFmpeg how many samples at the beginning of the sound to drop. The encoder added them, so they are not part of
+// the recording.
 static void set_skip(AVStream *stream)
 {
     const bool applies_list = state.audio.has_list && state.audio.tables.packets > 0;
@@ -84,7 +93,8 @@ static void set_skip(AVStream *stream)
     ffstream(stream)->skip_samples = has_skip ? stream->codecpar->initial_padding : 0;
 }
 
-// Makes FFmpeg find the frames in MP3 packets of different lengths, because such packets can contain parts of frames.
+// The decoder of MP3 needs whole frames. If the packets of a track have different lengths in time, a packet can contain
+// parts of frames. In this case, FFmpeg must put the frames together before it decodes them.
 static void set_parsing(AVStream *stream)
 {
     const MOVStreamContext *context = stream->priv_data;
@@ -94,8 +104,8 @@ static void set_parsing(AVStream *stream)
         ffstream(stream)->need_parsing = AVSTREAM_PARSE_FULL;
 }
 
-// Sets how many samples of uncompressed sound are one packet, as in FFmpeg. Returns false if a chunk has an incomplete
-// frame.
+// Sets how many samples of uncompressed sound are read as one packet, as in FFmpeg. A frame is the smallest group of
+// samples that the codec stores. Returns false if a chunk (packets that are stored together) ends inside a frame.
 static bool set_group(const AVStream *stream)
 {
     const MOVStreamContext *context = stream->priv_data;
@@ -111,8 +121,8 @@ static bool set_group(const AVStream *stream)
     return tables->group.frame_bytes > 0 && has_whole_frames(tables);
 }
 
-// Moves the start of the sound to the next packet if an edit begins inside a packet of Vorbis. FFmpeg drops such a
-// packet completely.
+// An edit list can start the sound in the middle of a packet. With the codec Vorbis, FFmpeg drops such a packet
+// completely. To give the same result, this function moves the start of the sound to the start of the next packet.
 static void set_first(const AVStream *stream)
 {
     Audio *audio = &state.audio;
@@ -125,13 +135,14 @@ static void set_first(const AVStream *stream)
     audio->from = state.cursor.packet.start;
 }
 
-// Returns true for DV sound. FFmpeg changes the packets of this codec, so FFmpeg must read them itself.
+// Returns true for the sound of DV camcorders. FFmpeg changes the bytes of such a packet when it reads it, so FFmpeg
+// must read this file itself.
 static bool is_dv(const AVCodecParameters *codec)
 {
     return codec->codec_tag == MKTAG('d', 'v', 'c', 'a') || codec->codec_tag == MKTAG('v', 'd', 'v', 'a');
 }
 
-// Reads the next packet. Returns AVERROR_EOF at the end.
+// Gives FFmpeg the next packet. Returns AVERROR_EOF after the last packet.
 static int read_packet(AVFormatContext *format, AVPacket *packet)
 {
     AVStream *stream = format->streams[state.stream_index];
@@ -154,14 +165,15 @@ static int read_packet(AVFormatContext *format, AVPacket *packet)
         ffstream(stream)->need_parsing = AVSTREAM_PARSE_FULL;
     if (state.more || state.audio.is_fragmented)
         return 0;
-    // The last packet of uncompressed sound ends with the track.
+    // A packet of uncompressed sound contains many samples. The last one is cut at the end of the track.
     if (state.audio.tables.group.samples_max > 0)
         packet->duration = FFMAX(state.audio.duration - packet->pts, 0);
     set_end(stream, packet);
     return 0;
 }
 
-// Begins to read the packets of a stream. Returns false if FFmpeg must read them.
+// Makes FFmpeg get all packets of this stream from the function `read_packet`. Returns false if FFmpeg must read the
+// file itself.
 bool packets_select(AVFormatContext *format, int stream_index)
 {
     AVStream *stream = format->streams[stream_index];

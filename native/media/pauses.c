@@ -1,12 +1,14 @@
-// The pauses of AMR: frames in which a phone sends the noise of a silent room, or nothing. FFmpeg cannot decode them,
-// and a plain AMR file has no timestamps that show their length. So silence replaces them here.
+// The phone codec AMR saves data while nobody speaks: its packets then contain only a description of the background
+// noise, or nothing. FFmpeg cannot decode these packets. Without them, later sound would come too early, because a
+// plain AMR file has no timestamps. So silence of the same length replaces them.
 
 #include "media.h"
 #include <libavutil/samplefmt.h>
 
-// The kinds of frames that are pauses (3GPP TS 26.101 and 26.201).
+// The kinds of AMR frames without speech (3GPP TS 26.101 and 26.201).
 enum { NOISE = 8, NOISE_WIDE = 9, LOST_WIDE = 14, NOTHING = 15 };
-// The maximum size of a frame that is a pause. A larger packet that begins with a pause contains several frames.
+// An AMR frame without speech has at most this many bytes. A larger packet contains several frames, even if the first
+// one is without speech.
 enum { FRAME_BYTES_MAX = 6, FRAMES_PER_SECOND = 50 };
 
 static bool is_pause(enum AVCodecID codec, const AVPacket *packet)
@@ -18,7 +20,8 @@ static bool is_pause(enum AVCodecID codec, const AVPacket *packet)
            (codec == AV_CODEC_ID_AMR_WB && (kind == NOISE_WIDE || kind == LOST_WIDE || kind == NOTHING));
 }
 
-// Fills the frame with silence if the packet is a pause. Returns false for any other packet.
+// If the packet is an AMR packet without speech, fills the frame with silence of its length. Returns false for any
+// other packet.
 bool fill_pause(const AVCodecContext *decoder, const AVPacket *packet, AVFrame *frame)
 {
     if (!is_pause(decoder->codec_id, packet))

@@ -1,5 +1,5 @@
-// Replaces the function with which FFmpeg reads the packets of a container. FFmpeg still finds the frames in the
-// packets, and trims their sound.
+// Gives FFmpeg the packets of a file, so that FFmpeg does not read them itself. A packet is a piece of coded sound.
+// FFmpeg still divides the packets into frames, decodes them, and drops the samples that are not part of the recording.
 
 #include "reader.h"
 #include "media.h"
@@ -7,7 +7,7 @@
 
 enum { BLOCK_BYTES = 32 * 1024 };
 
-// Makes FFmpeg read all packets with `read`, from the first packet on.
+// Makes FFmpeg call the function `read` for every packet, from the first packet on.
 void reader_install(AVFormatContext *format, ReadPacket *read)
 {
     static FFInputFormat container;
@@ -17,8 +17,8 @@ void reader_install(AVFormatContext *format, ReadPacket *read)
     avformat_flush(format);
 }
 
-// Reads `length` bytes of the file, through a buffer. Returns the number of bytes, which is smaller at the end of the
-// file.
+// Reads `length` bytes of the file from the byte position `at`, through a buffer. Returns the number of bytes, which is
+// smaller at the end of the file.
 static int read_bytes(int64_t at, uint8_t *bytes, int length)
 {
     static uint8_t block[BLOCK_BYTES];
@@ -36,9 +36,9 @@ static int read_bytes(int64_t at, uint8_t *bytes, int length)
     return count;
 }
 
-// Fills a packet with `size` bytes of the file from the offset `at`. If the file ends inside the packet, the packet is
-// shortened and marked as damaged. Returns AVERROR_EOF if the file has no byte at `at`, and AVERROR_INVALIDDATA for an
-// impossible offset.
+// Fills a packet with `size` bytes of the file from the byte position `at`. If the file ends inside the packet, the
+// packet becomes shorter and is marked as damaged. Returns AVERROR_EOF if the file ends before the packet, and
+// AVERROR_INVALIDDATA for an impossible position.
 int reader_fill(AVPacket *packet, int64_t at, int size)
 {
     if (at > OFFSET_MAX)

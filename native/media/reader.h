@@ -1,9 +1,10 @@
-// The function with which this program reads the packets of a container, in place of the function of FFmpeg (reader.c).
+// The functions with which this program gives FFmpeg the packets of a file (reader.c). FFmpeg then does not read the
+// packets itself.
 
 #ifndef STENO_READER_H
 #define STENO_READER_H
 
-// A private header of FFmpeg. Only it gives access to the function of a container that reads a packet.
+// A private header of FFmpeg. Only it declares the function that reads a packet from a container.
 #include <libavformat/demux.h>
 
 typedef int ReadPacket(AVFormatContext *format, AVPacket *packet);

@@ -1,4 +1,6 @@
-// Converts frames of any sample rate, format and number of channels to samples of the output: 32-bit floats at 16 kHz.
+// Converts decoded frames of any sample rate, sample format and number of channels to one channel of 32-bit floats at
+// 16 kHz. The resampler of FFmpeg does this with a filter (`context`), which holds back the last samples of each frame.
+// A gain is the factor of a channel in the mix. A channel layout tells for which speaker each channel is meant.
 
 #include "media.h"
 #include <libavutil/opt.h>
@@ -6,10 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-// The maximum number of output samples of one frame, about four minutes. A frame with more output samples has a wrong
-// sample rate.
+// The maximum number of output samples of one frame, about four minutes. A frame with more has a wrong sample rate.
 enum { FRAME_SAMPLES_MAX = 4000000 };
-// The minimum number of channels of surround sound, which is made for speakers in a room (5.1).
+// Sound with at least this many channels is surround sound: six channels for speakers around the listener (5.1).
 enum { SURROUND_CHANNELS_MIN = 6 };
 
 struct Resampler {
@@ -17,11 +18,12 @@ struct Resampler {
     Mixer mixer;
     struct SwrContext *context;
     AVFrame *out;
-    // The number of samples of one channel for which `out` has room.
+    // The number of samples of each channel that fit into `out`.
     int room;
-    // The number of the channel to convert, counted from 1. 0 converts the mix of all channels.
+    // The number of the audio channel to convert; the first channel is 1. The number 0 means the mix of all channels.
     int64_t channel;
-    // The number of channels of the converted sound: 2 for a stereo input, which Mixer then mixes, otherwise 1.
+    // The number of channels after the conversion: two if the input is stereo, otherwise one. Two channels are then
+    // mixed by mix.c.
     int channels;
 };
 
@@ -56,48 +58,51 @@ static void make_room(Resampler *resampler, int samples)
         if (av_frame_get_buffer(out, 0) < 0)
             refuse("too-large");
     }
-    // A conversion sets nb_samples to the number of samples that it wrote. The next conversion needs the full size
-    // again.
+    // FFmpeg reads in nb_samples how many samples fit into `out`, and overwrites it with the number of samples that it
+    // wrote. So it is set again before each conversion.
     out->nb_samples = resampler->room;
 }
 
-// Sets a channel layout with which FFmpeg can convert the frame. Returns the kind of layout that the frame had.
+// A channel layout tells for which speaker each channel is meant. If FFmpeg cannot convert a frame with its layout,
+// gives the frame another layout. Returns the kind of layout that the frame had before.
 static enum AVChannelOrder lay_out(AVFrame *frame)
 {
     AVChannelLayout *layout = &frame->ch_layout;
     const enum AVChannelOrder order = layout->order;
     const int channels = layout->nb_channels;
-    // FFmpeg would refuse some layouts of two channels, and would drop the second channel of others. So two channels
-    // become a stereo pair, whatever their layout says.
+    // FFmpeg would refuse some layouts of two channels, and with other layouts it would drop the second channel. So two
+    // channels are always treated as left and right.
     if (channels == 2 && order != AV_CHANNEL_ORDER_AMBISONIC) {
         av_channel_layout_uninit(layout);
         *layout = (AVChannelLayout)AV_CHANNEL_LAYOUT_STEREO;
     } else if (order == AV_CHANNEL_ORDER_UNSPEC && channels >= 1 && channels < CHANNELS_MAX) {
-        // FFmpeg cannot convert a frame without a layout, for example a frame of a plain WAV file.
+        // FFmpeg cannot convert a frame without a channel layout, for example a frame of a plain WAV file. So the frame
+        // gets one.
         const uint64_t mask = channels == 1 ? AV_CH_FRONT_CENTER : ((uint64_t)1 << channels) - 1;
         av_channel_layout_from_mask(layout, mask);
     }
     return order;
 }
 
-// Returns true if FFmpeg has gains for this layout, and if no voice is lost in the mix with these gains.
+// A gain is the factor of a channel in the mix. Returns true if FFmpeg has gains for this channel layout, and if no
+// channel with a voice gets the gain 0.
 static bool has_gains(const AVChannelLayout *layout)
 {
     static double gains[CHANNELS_MAX][CHANNELS_MAX];
     const AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO;
-    // FFmpeg has no gains for a layout without front speakers, or with only one speaker of a pair.
+    // FFmpeg has no gains if the layout lacks the front speakers, or one speaker of a left and right pair.
     if (swr_build_matrix2(layout, &mono, M_SQRT1_2, M_SQRT1_2, 0, 1, 1, gains[0], CHANNELS_MAX, AV_MATRIX_ENCODING_NONE,
                           NULL) < 0)
         return false;
-    // The gain of FFmpeg for the channel of low frequencies is 0. This is right for surround sound. In sound with fewer
-    // channels, this channel may be a microphone: some recorders give a microphone this label.
+    // FFmpeg drops the channel of low frequencies (its gain is 0). This is right for surround sound. With fewer
+    // channels, this channel may be a microphone, because some recorders give a microphone this label.
     bool has_all = true;
     for (int i = 0; i < layout->nb_channels; i++)
         has_all = has_all && gains[0][i] > 0;
     return has_all || layout->nb_channels >= SURROUND_CHANNELS_MIN;
 }
 
-// Sets the gain of each channel in the mix, unless the gains of FFmpeg are right.
+// Sets the gain (the factor in the mix) of each channel, unless the gains of FFmpeg are right.
 static int set_gains(const Resampler *resampler, struct SwrContext *context, const AVFrame *frame,
                      enum AVChannelOrder order)
 {
@@ -109,21 +114,24 @@ static int set_gains(const Resampler *resampler, struct SwrContext *context, con
         return -1;
     double gains[CHANNELS_MAX];
     for (int i = 0; i < channels; i++)
-        // A frame without the channel that the caller chose becomes silence. Of ambisonic sound, only the first channel
-        // is used, because it is omnidirectional. Channels with unknown positions get equal gains.
+        // If the server asks for one channel, only this channel gets a gain; a frame without this channel becomes
+        // silence. Ambisonic sound describes the sound from all directions: its first channel has all of it, so only
+        // this channel is used. If the positions of the channels are not known, they get equal gains.
         gains[i] = !mixes                               ? i == resampler->channel - 1
                    : order == AV_CHANNEL_ORDER_AMBISONIC ? i == 0
                                                          : 1.0 / channels;
     return swr_set_matrix(context, gains, channels);
 }
 
-// Opens the context for frames like this one. `resampler->context` stays null if FFmpeg cannot convert the frame.
+// Opens the resampler of FFmpeg for frames with the sample rate, format and channels of this frame.
+// `resampler->context` stays null if FFmpeg cannot convert such a frame.
 static void open_context(Resampler *resampler, const AVFrame *frame, enum AVChannelOrder order)
 {
     struct SwrContext *context = swr_alloc();
     if (!context)
         refuse("too-large");
-    // The option `rematrix_maxval` scales the mix, so that the mix does not clip when all channels are at full level.
+    // The mix of several loud channels could exceed full scale. The option `rematrix_maxval` scales the mix down, so
+    // that it does not.
     av_opt_set_double(context, "rematrix_maxval", 1, 0);
     const int channels = frame->ch_layout.nb_channels;
     const bool is_pair = channels == 2 && order != AV_CHANNEL_ORDER_AMBISONIC && resampler->channel == 0;
@@ -151,8 +159,8 @@ static void emit(Resampler *resampler)
     output_write(resampler->output, samples, count);
 }
 
-// Converts a frame and emits its samples. `skip` is the number of output samples to drop at the beginning. Returns
-// false if the frame cannot be converted.
+// Converts a frame and writes its samples to the output. The first `skip` samples at 16 kHz are dropped. Returns false
+// if the frame cannot be converted.
 bool resampler_convert(Resampler *resampler, AVFrame *frame, double skip)
 {
     const enum AVChannelOrder order = lay_out(frame);
@@ -168,8 +176,8 @@ bool resampler_convert(Resampler *resampler, AVFrame *frame, double skip)
     make_room(resampler, most);
     int result = swr_convert_frame(resampler->context, resampler->out, frame);
     if (result == AVERROR_INPUT_CHANGED) {
-        // The sample rate, format or channel layout has changed. The filter still holds samples of the previous frames.
-        // These samples are emitted before a new filter is opened.
+        // The sample rate, format or channel layout of the sound has changed, so a new filter is needed. The old filter
+        // still holds samples of the previous frames. They are written to the output first.
         resampler_flush(resampler);
         open_context(resampler, frame, order);
         if (!resampler->context)
@@ -182,7 +190,8 @@ bool resampler_convert(Resampler *resampler, AVFrame *frame, double skip)
     return true;
 }
 
-// Emits the samples that remain in the filter. The next frame starts a new filter.
+// Writes the samples that the filter still holds to the output, and closes the filter. The next frame opens a new
+// filter.
 void resampler_flush(Resampler *resampler)
 {
     if (!resampler->context)

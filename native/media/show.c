@@ -1,21 +1,27 @@
-// Shows FFmpeg only the beginning of each track of a long MP4 file. The index of FFmpeg takes 40 bytes of memory for
-// each packet. So FFmpeg opens the file as if each track ended after a few thousand packets. These are enough to find
-// the codec and the start of the track. Later, packets.c reads all packets. A file with an unusual layout is left to
-// FFmpeg.
+// Shows FFmpeg only the beginning of each track of a long MP4 file. FFmpeg keeps an index of all packets (pieces of
+// coded sound) in memory, 40 bytes for each packet. So FFmpeg opens the file as if each track ended after a few
+// thousand packets. These are enough to find the codec and the start of the track. Later, packets.c reads all packets.
+// FFmpeg reads a file with an unusual layout itself.
+//
+// The tables of a track list the size, the time and the position of its packets. A chunk is a group of packets that are
+// stored together. A fragment is a part of the file with a list of more packets. An edit list tells which part of a
+// track is played.
 
 #include "boxes.h"
 #include "media.h"
 #include <libavutil/mathematics.h>
 
-// FFmpeg gets the chunks that contain this many packets of each track: more than it reads to find the codec.
+// FFmpeg sees at least this many packets of each track, which is more than it reads to find the codec. It sees whole
+// chunks (packets that are stored together), so it can see some more.
 enum { PACKETS_SHOWN = 8192 };
-// The maximum number of packets of a track that are checked: ten hours of Opus with the shortest packets (2.5 ms).
+// The maximum number of packets of an audio track. FFmpeg reads the file if it has more. Ten hours of Opus with the
+// shortest packets (2.5 ms) have this many.
 enum { AUDIO_PACKETS_MAX = 14400000 };
-// The number of samples of uncompressed sound that are checked together. For each codec, this is a multiple of the
-// number of samples in a frame.
+// Uncompressed sound is checked in groups of this many samples. Some codecs store several samples together, as a frame.
+// For each of these codecs, 960 is a multiple of the samples in a frame.
 enum { SAMPLES_CHECKED = 960 };
-// A file is long if it has more packets, or a larger description, than these maximums. A shorter file is left to
-// FFmpeg, which needs up to 5 MB for the index of the file.
+// A file is long if it has more packets, or a larger description (`moov`), than these maximums. FFmpeg reads a shorter
+// file itself, because it needs only up to 5 MB of memory for its index.
 enum { SHORT_PACKETS_MAX = 65536, SHORT_MOVIE_BYTES_MAX = 1024 * 1024 };
 static const int64_t ticks_max = INT64_MAX / 4;
 
@@ -24,7 +30,7 @@ static Audio audio_tracks[TRACKS_MAX];
 static Cursor cursor;
 static Fragments fragments;
 
-// Returns the audio track with this number. Returns null if there is none.
+// Returns the audio track with the number `id`, or null if there is none.
 const Audio *audio_track(int64_t id)
 {
     for (int i = 0; i < audio_count; i++)
@@ -59,7 +65,8 @@ static bool is_timescale(int64_t value)
     return value > 0 && value <= INT32_MAX;
 }
 
-// Sets the times of a track as FFmpeg sets them. Returns false if only FFmpeg can find the times.
+// Finds which part of a track is played, and at which time, from its edit list. The result is the same as in FFmpeg.
+// Returns false if only FFmpeg can find it.
 static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t length)
 {
     const Clock media = read_clock(track->boxes[MDHD]);
@@ -82,7 +89,7 @@ static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t len
     if (start < 0 || start > media.timescale || heard < 0 || heard > ticks_max || silence < 0 || silence > ticks_max)
         return false;
     audio->shift = silence - start;
-    // FFmpeg ignores the length of the edit if all packets are in fragments.
+    // An edit list also tells how long the track is played. FFmpeg ignores this length if all packets are in fragments.
     if (audio->tables.packets == 0)
         return true;
     audio->from = start;
@@ -91,16 +98,17 @@ static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t len
     return heard > 0;
 }
 
-// Makes a table end after `count` entries for FFmpeg: replaces the number of entries, which stands before the first
-// entry.
+// Makes a table end after `count` entries for FFmpeg. The number of entries is stored before the first entry. FFmpeg
+// reads `count` instead of this number.
 static void show_entries(Table table, int64_t count)
 {
     if (table.count > count)
         input_replace(table.from - 4, (uint32_t)count);
 }
 
-// Returns the number of entries of the box `ctts` that cover the first `packets` packets. All entries remain if one of
-// them has a negative offset, because FFmpeg then shifts the whole track by the largest negative offset.
+// Returns how many entries of the box `ctts` FFmpeg must see for the first `packets` packets. The box has a time offset
+// for each packet. If an offset is negative, FFmpeg shifts the whole track by the largest negative offset, so it must
+// see all entries.
 static int64_t count_offsets(Table table, int64_t packets)
 {
     Reader *reader = &cursor.times;
@@ -115,9 +123,10 @@ static int64_t count_offsets(Table table, int64_t packets)
     return needed;
 }
 
-// Makes the tables end for FFmpeg after the packet that the cursor has read last. This packet must end a chunk, or be
-// in the first chunk of a run (a series of chunks with the same number of packets): the table of runs then gets a
-// smaller number for this chunk. Returns false for any other packet.
+// Makes the tables of a track end for FFmpeg after the last packet that was read. The tables list whole chunks (packets
+// that are stored together), and runs, which are series of chunks with the same number of packets. So the packet must
+// be the last one of its chunk, or its chunk must be the first one of a run. In the second case, FFmpeg reads a smaller
+// number of packets for this run. Returns false if the packet is in another place.
 static bool end_tables(const Tables *tables, int64_t packets)
 {
     const int64_t runs = cursor.runs.next - (cursor.next_run < INT64_MAX);
@@ -132,9 +141,9 @@ static bool end_tables(const Tables *tables, int64_t packets)
     return true;
 }
 
-// Checks the tables of a track, and shows FFmpeg only their beginning. The tables of an audio track are checked to
-// their end. Returns false if only FFmpeg can read the tables. `packets` becomes the number of packets. For an audio
-// track, `length` becomes the sum of the lengths of the packets.
+// Checks the tables of a track, and shows FFmpeg only their beginning. Returns false if only FFmpeg can read the
+// tables. `packets` becomes the number of packets. The tables of an audio track are checked to their end, and `length`
+// becomes the sum of the lengths of its packets, in ticks.
 static bool show_track(const Tables *tables, bool is_audio, int64_t *packets, int64_t *length)
 {
     int64_t shown = tables->packets <= PACKETS_SHOWN ? tables->packets : 0;
@@ -157,7 +166,7 @@ static bool show_track(const Tables *tables, bool is_audio, int64_t *packets, in
     return shown > 0;
 }
 
-// Returns true if the tables list packets of one tick. Such packets are single samples of uncompressed sound.
+// Returns true if each packet in the tables lasts one tick. Such a packet is a single sample of uncompressed sound.
 static bool is_uncompressed(const Tables *tables)
 {
     uint8_t bytes[8];
@@ -165,14 +174,15 @@ static bool is_uncompressed(const Tables *tables)
            input_read_at(tables->times.from, bytes, sizeof bytes) == (int)sizeof bytes && number(bytes + 4, 4) == 1;
 }
 
-// Returns true if the codec is described once and the packets are not encrypted.
+// Returns true if the track has only one description of its codec, and if it is not encrypted.
 static bool is_readable(Box descriptions)
 {
     const uint8_t *bytes = peek(descriptions.from + 12, 3);
     return bytes && number(bytes, 3) != number((const uint8_t *)"enc", 3) && has_one_description(descriptions);
 }
 
-// Returns the start of the last packet in the tables that is decoded, or -1 if they are empty.
+// Returns the start time, in ticks, of the last packet in the tables that is played according to the edit list. Returns
+// -1 if the tables have no packets.
 static int64_t last_start(const Audio *audio)
 {
     int64_t start = -1;
@@ -182,14 +192,15 @@ static int64_t last_start(const Audio *audio)
     return start;
 }
 
-// Adds an audio track. `before` becomes its state before the first fragment, and `packets` the number of packets in its
-// tables.
+// Adds an audio track. Sets `before` to the state of the track before its first fragment, and `packets` to the number
+// of packets in its tables.
 static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTrack *before, int64_t *packets)
 {
     Tables *tables = &audio->tables;
     if (tables->offsets.count > 0)
         return false;
-    // The size of a frame is not known here: FFmpeg finds it later, when it opens the file (packets.c).
+    // Some codecs of uncompressed sound store several samples together, as a frame. FFmpeg finds the size of a frame
+    // later, when it opens the file (packets.c). Until then, the samples are counted as frames of one sample.
     if (is_uncompressed(tables) && !audio->is_fragmented)
         tables->group = (Group){SAMPLES_CHECKED, 1, 1};
     if (!show_track(tables, true, packets, &before->end) || !set_times(audio, track, movie, before->end))
@@ -198,7 +209,8 @@ static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTra
     return true;
 }
 
-// Adds a track. `before` becomes its state before the first fragment, and `packets` the number of packets in its tables.
+// Adds a track of any kind. Sets `before` to the state of the track before its first fragment, and `packets` to the
+// number of packets in its tables.
 static bool add_track(const Track *track, Clock movie, bool is_fragmented, FragmentTrack *before, int64_t *packets)
 {
     Tables tables;
@@ -216,15 +228,16 @@ static bool add_track(const Track *track, Clock movie, bool is_fragmented, Fragm
     return add_audio(track, movie, audio, before, packets);
 }
 
-// Returns the position before the first packet of a fragmented file.
+// Returns a reader of the fragments that is before the first packet. A fragment is a part of the file with a list of
+// packets.
 const Fragments *fragments_at_start(void)
 {
     return &fragments;
 }
 
-// Checks all fragments, and shows FFmpeg only the first ones. Returns false if only FFmpeg can read the fragments.
-// Before the call, `packets` is the number of packets in the tables of all tracks. The call adds the number of packets
-// in the fragments.
+// A fragment is a part of the file with a list of packets. Checks all fragments, and shows FFmpeg only the first ones.
+// Returns false if only FFmpeg can read the fragments. Adds the number of packets in all fragments to `packets`, which
+// has the number of packets in the tables.
 static bool show_fragments(int64_t *packets)
 {
     const bool has_tables = *packets > 0;
@@ -240,12 +253,13 @@ static bool show_fragments(int64_t *packets)
             is_shown = true;
         }
     }
-    // FFmpeg may trim the last packet of the tables if an index (`sidx`) follows, or if the last fragment has no
-    // packets. Such a file is left to FFmpeg.
+    // FFmpeg may trim the last packet of the tables in two cases: if a list of the fragments (`sidx`) follows, or if
+    // the last fragment has no packets. FFmpeg must read such a file itself.
     return position.is_complete && (!has_tables || (position.track && !position.has_index));
 }
 
-// Finds the tracks of a long file, and shows FFmpeg their beginning. Returns false for any other file.
+// Finds the tracks of a long MP4 file, and shows FFmpeg only their beginning. Returns false for a short file, and for a
+// file that only FFmpeg can read.
 static bool find_tracks(void)
 {
     Walk walk = {.boxes_left = BOXES_MAX};
@@ -259,8 +273,8 @@ static bool find_tracks(void)
         return false;
     const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
     for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++) {
-        // If only some tracks of a fragmented file have packets in their tables, FFmpeg must read the file, because it
-        // applies the edit lists of such a file in another way.
+        // FFmpeg must read a file with fragments if some of its tracks also have packets in tables and others do not.
+        // FFmpeg applies the edit lists of such a file in another way.
         const bool is_empty = packets == 0;
         if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
             !add_track(&track, clock, is_fragmented, &before[tracks], &listed) ||
@@ -275,8 +289,8 @@ static bool find_tracks(void)
     return packets > SHORT_PACKETS_MAX || movie.to - movie.from > SHORT_MOVIE_BYTES_MAX;
 }
 
-// Returns true if the packets of this file can be read from its tables or fragments. FFmpeg then gets only the
-// beginning of them.
+// Returns true if the packets of this file can be read from its tables or fragments here. FFmpeg then gets only the
+// beginning of the file.
 bool packets_find(void)
 {
     audio_count = 0;

@@ -1,24 +1,26 @@
-// An open media file: its container, the selected audio stream, and the decoder. FFmpeg reads only from stdin, and it
-// has only the containers and codecs in configure.txt.
+// Opens a media file with FFmpeg, selects an audio stream, and reads and decodes its packets. FFmpeg reads only from
+// stdin, and it has only the containers and codecs in configure.txt. A container is the format of a file, such as MP4.
+// A packet is a piece of coded sound, and the decoder turns it into frames of samples.
 
 #include "media.h"
-// A private header of FFmpeg. Only it gives access to the index of a stream.
+// A private header of FFmpeg. Only it gives access to the index of a stream: the list of its packets, which FFmpeg
+// keeps in memory.
 #include <libavformat/internal.h>
 #include <libavutil/opt.h>
 #include <string.h>
 
-// The maximum media time that FFmpeg analyses to find the streams, in microseconds. If the headers are at the end of
-// the file, FFmpeg finds them by seeking.
+// FFmpeg reads at most this much of the file to find its streams: one minute of sound or pictures, in microseconds.
+// Headers at the end of the file are found too, because FFmpeg seeks to them.
 static const int64_t probe_microseconds = 60000000;
-// The number of failed reads in a row after which the file is treated as ended. A damaged file can be readable after a
-// damaged position, so a single failed read does not end the file.
+// After this many failed reads, one after another, the file counts as ended. A single failed read does not end it,
+// because the file can be readable again behind a damaged place.
 enum { FAILED_READS_MAX = 64 };
 enum { OGG_PAGE_BYTES_MAX = 27 + 255 + 255 * 255 };
 
-// Containers that store frames without timestamps. FFmpeg computes the times of these frames, but the times are wrong
-// after a change of the sample rate.
+// Containers that store no timestamps. FFmpeg computes the times of their packets, but these times are wrong after a
+// change of the sample rate. So they are not used, and each packet follows the previous one.
 static const char without_timestamps[] = " mp3 aac loas ac3 eac3 dts dtshd truehd mlp amr amrnb amrwb gsm ";
-// Returns true if the list, which has spaces around each name, contains the name.
+// Returns true if the list `names` contains `name`. The list has a space before and after each name.
 bool is_listed(const char *names, const char *name)
 {
     const size_t length = strlen(name);
@@ -28,7 +30,7 @@ bool is_listed(const char *names, const char *name)
     return false;
 }
 
-// Opens the container and finds its streams. Returns null, or the reason of a refusal.
+// Opens the file with FFmpeg and finds its streams. Returns null, or the reason why the file is refused.
 static const char *open_format(Source *source, const Order *order, int64_t from)
 {
     AVFormatContext *format = avformat_alloc_context();
@@ -38,10 +40,11 @@ static const char *open_format(Source *source, const Order *order, int64_t from)
     format->pb = io;
     format->probesize = order->probe_bytes;
     format->max_analyze_duration = probe_microseconds;
-    // The frame rate of pictures is not needed.
+    // FFmpeg need not read pictures to measure their frame rate.
     format->fps_probe_size = 0;
     format->skip_initial_bytes = from;
-    // The exact length is measured later, so FFmpeg need not estimate it from the last packets.
+    // FFmpeg need not estimate the length of the file from the last timestamps: inspect.c measures the exact length
+    // later.
     format->skip_estimate_duration_from_pts = 1;
     AVDictionary *options = NULL;
     if (!source->has_tables && edits_shift_only(INDEX_BYTES_MIN))
@@ -67,8 +70,8 @@ static void close_format(Source *source)
     input_close(io);
 }
 
-// Opens the decoder of a stream. Returns null, or the reason of a refusal. `source->decoder` stays null if FFmpeg has
-// no decoder for the stream, or if the decoder rejects it.
+// Opens the decoder of a stream. Returns null, or the reason why the file is refused. If FFmpeg has no decoder for the
+// stream, or the decoder cannot read it, returns null too, and `source->decoder` stays null.
 static const char *open_decoder(Source *source, const AVStream *stream)
 {
     const AVCodec *codec = avcodec_find_decoder(stream->codecpar->codec_id);
@@ -89,7 +92,8 @@ static const char *open_decoder(Source *source, const AVStream *stream)
     return result == AVERROR(ENOMEM) ? "too-large" : NULL;
 }
 
-// Tracks that accompany the main sound: commentary, the description of pictures, and sound without speech.
+// The marks of tracks that are not the main sound: commentary, a description of the pictures for blind people, sound
+// without speech, and a track that only completes another track.
 static const int secondary_roles =
     AV_DISPOSITION_COMMENT | AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CLEAN_EFFECTS | AV_DISPOSITION_DEPENDENT;
 
@@ -98,7 +102,8 @@ bool is_secondary(const AVStream *stream)
     return (stream->disposition & secondary_roles) != 0;
 }
 
-// Returns the rank of an audio stream. Media players play the stream with the highest rank.
+// Returns the rank of an audio stream. A media player plays the stream with the highest rank, unless its user chooses
+// another one.
 static int rank_of(const AVStream *stream)
 {
     const int is_main = !is_secondary(stream);
@@ -106,8 +111,9 @@ static int rank_of(const AVStream *stream)
     return 2 * is_main + is_default;
 }
 
-// Returns the number of a track on a DVD, and 0 in other containers. FFmpeg orders the tracks of a DVD as they occur in
-// the file, but a file from the middle of a film can begin with any track. So the number gives the order.
+// Returns the number of an audio track on a DVD, and 0 for other files. The first track has the lowest number. FFmpeg
+// lists the tracks in the order in which their packets occur. If a file was cut out of a film, it can begin with
+// packets of any track. So this order cannot be used.
 static int track_of(const AVFormatContext *format, const AVStream *stream)
 {
     return strcmp(format->iformat->name, "mpeg") == 0 ? stream->id & 7 : 0;
@@ -122,7 +128,8 @@ static bool precedes(const AVFormatContext *format, const AVStream *one, const A
     return one->index < other->index;
 }
 
-// Returns the audio stream to try after the stream `last`, or at first if `last` is null. Returns null if there is none.
+// Returns the audio stream with the highest rank. If `last` is not null, returns the stream that follows `last` in the
+// order of ranks. Returns null if there is none.
 static const AVStream *next_audio(const AVFormatContext *format, const AVStream *last)
 {
     const AVStream *next = NULL;
@@ -135,8 +142,8 @@ static const AVStream *next_audio(const AVFormatContext *format, const AVStream 
     return next;
 }
 
-// Selects the audio stream that a media player plays, or the next one if it cannot be decoded. FFmpeg discards all other
-// streams. Returns null, or the reason of a refusal.
+// Selects the audio stream that a media player plays. If FFmpeg cannot decode it, selects the next one. FFmpeg then
+// skips the packets of all other streams. Returns null, or the reason why the file is refused.
 static const char *open_audio(Source *source)
 {
     AVFormatContext *format = source->format;
@@ -157,8 +164,8 @@ static const char *open_audio(Source *source)
     return NULL;
 }
 
-// Selects the track of another microphone (loudest.c) if it is much louder than the selected track. Returns null, or
-// the reason of a refusal.
+// Some recordings have a track for each microphone (loudest.c). If another track is much louder than the selected
+// track, selects the louder one. Returns null, or the reason why the file is refused.
 static const char *use_loudest(Source *source)
 {
     AVStream **streams = source->format->streams;
@@ -173,7 +180,7 @@ static const char *use_loudest(Source *source)
     return refusal || source->decoder ? refusal : "no-decoder";
 }
 
-// Sets the fields of the source that describe its container and its stream.
+// Sets the fields that describe the open file: its container, its codec and its timestamps.
 static void describe(Source *source)
 {
     const AVInputFormat *kind = source->format->iformat;
@@ -204,20 +211,23 @@ static const char *try_to_open(Source *source, const Order *order, int64_t from,
     return refusal ? refusal : open_audio(source);
 }
 
-// Opens the media behind the ID3 tag at the beginning of the file. Returns null, or the reason of a refusal.
+// Some programs write an ID3 tag (title and artist) before the first byte of a file. Opens the media behind this tag.
+// Returns null, or the reason why the file is refused.
 static const char *open_behind_tag(Source *source, const Order *order)
 {
     const int64_t tag_bytes = input_tag_bytes();
     const char *refusal = tag_bytes > 0 ? source_open(source, order, tag_bytes) : "not-media";
-    // The offsets in the tables of an MP4 file count from the beginning of the file. Behind a tag, they point to wrong
-    // bytes, some of which would be decoded to noise. So the file is refused.
+    // An MP4 file contains the byte positions of its packets, counted from the beginning of the file. A tag before the
+    // first byte makes all these positions wrong, and some of the wrong bytes would be decoded to noise. So the file is
+    // refused.
     if (refusal || strcmp(source->container, "mov") != 0)
         return refusal;
     source_close(source);
     return "not-media";
 }
 
-// Opens the media that begins at the offset `from` of the file. Returns null, or the reason of a refusal.
+// Opens the media that begins at the byte position `from` of the file. Returns null, or the reason why the file is
+// refused.
 const char *source_open(Source *source, const Order *order, int64_t from)
 {
     const bool is_mp4 = from == 0 && packets_find();
@@ -261,13 +271,13 @@ static int read_packet(const Source *source, AVPacket *packet)
     if (source->drops_index)
         ffstream(stream)->nb_index_entries = 0;
     const int result = av_read_frame(source->format, packet);
-    // If the end of an FLV file is damaged, FFmpeg reports the end of the file one packet too early. So the read is
-    // repeated.
+    // If the end of an FLV file is damaged, FFmpeg reports the end of the file before it has returned the last packet.
+    // The second call returns this packet.
     return result == AVERROR_EOF && is_flv(source->format) ? av_read_frame(source->format, packet) : result;
 }
 
-// Returns true if FFmpeg has read packets of the audio stream, and then failed to read an Ogg page that begins the next
-// stream of chained Ogg (links.c). The next stream has another codec, so FFmpeg would fail to read each of its pages.
+// An Ogg file may contain several streams one after another (links.c). Returns true if the failed read was at the
+// beginning of the next stream. This stream has another codec, so FFmpeg would fail to read all of it.
 static bool is_at_link(const Source *source)
 {
     const int64_t position = avio_tell(source->format->pb);
@@ -276,8 +286,9 @@ static bool is_at_link(const Source *source)
            find_link(before > source->reached ? before : source->reached + 1, position) >= 0;
 }
 
-// Reads the next packet of the audio stream. Returns false at the end of the file. In a file of chained Ogg (links.c),
-// also returns false at the next stream if FFmpeg cannot continue with this stream.
+// Reads the next packet of the audio stream. Returns false at the end of the file. An Ogg file may contain several
+// streams one after another (links.c): also returns false at the end of the open stream if FFmpeg cannot read the next
+// one.
 bool source_read(Source *source, AVPacket *packet)
 {
     for (int failed = 0; failed < FAILED_READS_MAX;) {
@@ -293,7 +304,8 @@ bool source_read(Source *source, AVPacket *packet)
                 return false;
             }
         } else if (packet->stream_index == source->stream_index) {
-            // Without the key, FFmpeg passes the encrypted bytes on, and some codecs decode them to noise.
+            // The packet is encrypted, and there is no key. FFmpeg passes the encrypted bytes to the decoder, and some
+            // decoders turn them into noise.
             if (av_packet_get_side_data(packet, AV_PKT_DATA_ENCRYPTION_INFO, NULL))
                 refuse("encrypted");
             if (source->is_chain && packet->pos > source->reached)
@@ -302,14 +314,15 @@ bool source_read(Source *source, AVPacket *packet)
             return true;
         }
     }
-    // A run of failed reads counts as one damaged position, so all reads of the run except one are subtracted.
+    // All these failed reads are caused by one damaged place in the file, so they are counted as one.
     source->damaged -= FAILED_READS_MAX - 1;
     source->is_stuck = true;
     return false;
 }
 
-// Replaces the source by the next stream of a file of chained Ogg (links.c), if FFmpeg could not continue with this
-// stream. Returns false if there is no next stream, or if FFmpeg has read the file to its end.
+// An Ogg file may contain several streams one after another (links.c). If FFmpeg cannot read the next stream, closes
+// the file and opens it at the beginning of the next stream. Returns false if there is none, or if FFmpeg has read the
+// whole file.
 bool source_next(Source *source, const Order *order)
 {
     if (!source->is_chain || !source->is_stuck)
@@ -322,8 +335,8 @@ bool source_next(Source *source, const Order *order)
     return false;
 }
 
-// Returns false for a frame without samples or with an impossible sample rate. At a rate of 1 Hz one frame would
-// become hours of samples.
+// Returns false for a decoded frame without samples, or with an impossible sample rate. Damaged data can give a rate of
+// 1 Hz: one frame would then become hours of sound at 16 kHz.
 static bool is_sound(const AVFrame *frame)
 {
     return frame->nb_samples > 0 && frame->sample_rate >= 1000 && frame->sample_rate <= 1000000;
@@ -353,7 +366,7 @@ static void feed(Source *source, const AVPacket *packet, UseFrame *use, void *us
     }
 }
 
-// Decodes a packet and passes its frames to `use`. A frame is valid only until `use` returns.
+// Decodes a packet and calls `use` with each decoded frame. A frame is valid only until `use` returns.
 void source_decode(Source *source, const AVPacket *packet, UseFrame *use, void *user)
 {
     // An empty packet is skipped, because the decoder would treat it as the end of the stream.
@@ -361,13 +374,14 @@ void source_decode(Source *source, const AVPacket *packet, UseFrame *use, void *
         feed(source, packet, use, user);
 }
 
-// Ends a sequence of packets, and passes the frames that remain in the decoder to `use`. Another sequence may follow.
+// Tells the decoder that no packet follows, and calls `use` with the frames that the decoder still has. After this, the
+// decoder can begin with any other packet.
 void source_drain(Source *source, UseFrame *use, void *user)
 {
     feed(source, NULL, use, user);
     avcodec_flush_buffers(source->decoder);
-    // After a flush, some decoders return no frame for the first packet. So the place of the next frame depends on its
-    // timestamp alone.
+    // After a flush, some decoders return no frame for the first packet, so some sound is lost. Only the timestamp of
+    // the next frame then tells at which time it starts.
     source->lost = true;
 }
 
@@ -377,7 +391,8 @@ static Span span_at(const Source *source, int64_t ticks, double length)
     return (Span){has_start, has_start ? (double)ticks * source->samples_per_tick - source->origin : 0, length};
 }
 
-// Returns the start and the length of a packet, counted from the time that a player shows as 0:00.
+// Returns the time at which a packet starts and how long it lasts, both in samples at 16 kHz. The time is counted from
+// the moment that a media player shows as 0:00.
 Span source_packet_span(const Source *source, const AVPacket *packet)
 {
     return span_at(source, packet->pts, (double)packet->duration * source->samples_per_tick);

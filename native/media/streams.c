@@ -1,4 +1,4 @@
-// Finds the streams of a container.
+// Finds the audio and video streams of a file.
 
 #include "media.h"
 // A private header of FFmpeg. Only it gives access to the function that reads the header of a container.
@@ -9,9 +9,9 @@ bool is_flv(const AVFormatContext *format)
     return is_listed(" flv live_flv kux ", format->iformat->name);
 }
 
-// Returns to the first packet. Some FLV files contain, after each packet, the sum of the packet sizes so far, and
-// FFmpeg rejects a packet if its own sum differs. FFmpeg sets its own sum to zero only when it reads the header of the
-// file, so it reads this header again.
+// Makes FFmpeg read the file from the first packet again. Some FLV files contain, after each packet, the sum of the
+// sizes of all packets so far. FFmpeg also computes this sum, and rejects a packet if the two sums differ. FFmpeg sets
+// its sum to zero only when it reads the header of the file, so it must read the header again.
 static int return_to_start(AVFormatContext *format)
 {
     const int64_t start_time = format->start_time;
@@ -24,9 +24,9 @@ static int return_to_start(AVFormatContext *format)
     return result;
 }
 
-// Finds the streams. In a container without a table of streams, FFmpeg reads the packets of a whole minute and keeps
-// them in memory. With pictures, these packets take up to 80 MB. So FFmpeg drops the packets here, and reads them
-// again later.
+// Finds the streams of a file. Some containers have no list of their streams. FFmpeg then reads the packets of a whole
+// minute to find the streams, and keeps these packets in memory, up to 80 MB. Here, FFmpeg drops these packets and
+// reads them again later.
 int find_streams(AVFormatContext *format)
 {
     const bool reads_twice = is_flv(format) || is_listed(" mpegts mpeg ", format->iformat->name);

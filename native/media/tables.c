@@ -1,14 +1,16 @@
-// Reads the packets of an MP4 track from its tables. The tables stay in the file, so a track of any length takes the
-// same memory. FFmpeg would keep 40 bytes for each packet, or 24 bytes for each packet of uncompressed sound.
+// Reads the packets of an MP4 track from its tables. A packet is a piece of coded sound. The tables are boxes that list
+// the size, the length in time and the position in the file of all packets. The tables stay in the file, so a track of
+// any length takes the same memory. FFmpeg would keep 40 bytes of memory for each packet, or 24 bytes for each packet
+// of uncompressed sound.
 
 #include "boxes.h"
 #include "media.h"
 
-// The maximum size of a packet. Tables with a larger packet are invalid.
+// The maximum size of a packet, in bytes. FFmpeg reads the file if a packet of the audio track is larger.
 enum { PACKET_BYTES_MAX = 1024 * 1024 };
 
-// Finds the table in a box. The number of entries is at the offset `count_at`, and the entries follow it. Returns false
-// if the box is too small.
+// Finds the table in a box. The number of entries is at the byte `count_at` of the content of the box, and entries of
+// `width` bytes follow. Returns false if the box is too small for them.
 static bool find_table(Box box, int count_at, int width, Table *table)
 {
     uint8_t bytes[4];
@@ -19,8 +21,9 @@ static bool find_table(Box box, int count_at, int width, Table *table)
     return table->count <= (box.to - from) / width;
 }
 
-// Finds the tables of a track. Returns false if one of them is missing or too short, or if a box occurs twice. Only the
-// handler (`hdlr`) may occur twice: QuickTime adds a second one, for the data.
+// Finds the tables of a track. Returns false if one of them is missing or too short, or if a kind of box occurs twice.
+// Only the box `hdlr` (the kind of the track) may occur twice: QuickTime adds a second one, which tells how the data is
+// stored.
 bool find_tables(const Track *track, Tables *tables)
 {
     const bool is_wide = track->count[CO64] > 0;
@@ -45,7 +48,8 @@ bool find_tables(const Track *track, Tables *tables)
            (!track->count[CTTS] || find_table(boxes[CTTS], 4, 8, &tables->offsets));
 }
 
-// Returns true if each chunk has whole frames of uncompressed sound.
+// Returns true if no chunk ends inside a frame. A chunk is a group of packets that are stored together. A frame is the
+// smallest group of samples that the codec stores.
 bool has_whole_frames(const Tables *tables)
 {
     Reader reader = {.table = tables->runs};
@@ -55,7 +59,7 @@ bool has_whole_frames(const Tables *tables)
     return true;
 }
 
-// Returns true if all packets that begin before `end` have the same length.
+// Returns true if all packets that start before the time `end` (in ticks) last equally long.
 bool has_equal_lengths(const Tables *tables, int64_t end)
 {
     Reader reader = {.table = tables->times};
@@ -70,7 +74,7 @@ bool has_equal_lengths(const Tables *tables, int64_t end)
     return true;
 }
 
-// Returns the next entry of a table. Returns null at the end of the table, or if the file ends earlier.
+// Returns the bytes of the next entry of a table. Returns null at the end of the table, or if the file ends earlier.
 const uint8_t *read_entry(Reader *reader)
 {
     const Table table = reader->table;
@@ -87,8 +91,9 @@ const uint8_t *read_entry(Reader *reader)
     return reader->block + (at - reader->block_from);
 }
 
-// Reads the entry of the next run (a series of chunks with the same number of packets): the number of its first chunk,
-// and the number of packets in each chunk. Returns false if the entry is invalid.
+// Reads the next entry of the table `stsc`. Each entry is for a run, which is a series of chunks with the same number
+// of packets. It gives the number of the first chunk, and the number of packets in each chunk. Returns false if the
+// entry is invalid.
 static bool read_run(Cursor *cursor)
 {
     const int64_t after = cursor->next_run;
@@ -146,7 +151,7 @@ static int64_t next_size(Cursor *cursor, int64_t samples)
     return entry ? (int64_t)number(entry, 4) : cursor->packet_bytes;
 }
 
-// Moves to the next packet. Returns false at the end of the tables, or if the tables are invalid.
+// Moves to the next packet of the track. Returns false at the end of the tables, or if the tables are invalid.
 bool cursor_next(Cursor *cursor)
 {
     Packet *packet = &cursor->packet;
@@ -169,7 +174,8 @@ bool cursor_next(Cursor *cursor)
     return packet->size > 0 && cursor->packets_left >= 0 && cursor->length_left >= 0;
 }
 
-// Returns true if all tables ended with the same packet.
+// Returns true if no table has an entry left after the last packet. Otherwise the tables contradict each other, and the
+// file is left to FFmpeg.
 bool cursor_is_complete(const Cursor *cursor)
 {
     return cursor->packets_left == 0 && cursor->chunk_left == 0 && cursor->length_left == 0 &&

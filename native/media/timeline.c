@@ -1,22 +1,28 @@
-// Places each span of sound on the timeline. Timestamps may be wrong, so a small offset is ignored. An overlap is cut,
-// and a gap becomes silence. A large jump is accepted only if the next span confirms the jump.
+// Decides at which time of the output each span of sound (a packet or a frame) is written. Usually a span follows the
+// previous one. Its timestamp may give another time. Timestamps may be wrong, so a small difference is ignored. A
+// larger one is corrected: a gap becomes silence, and an overlap is cut. A jump of more than a second is accepted only
+// if the timestamp of the next span confirms it.
 
 #include "media.h"
 #include <math.h>
 
-// The maximum offset that is ignored. Such small offsets come from clocks that count milliseconds, and from coarse
-// timestamps of packets.
+// A span is not moved if its timestamp differs from the end of the previous span by at most 20 ms. Clocks that count
+// only milliseconds and rounded timestamps cause such differences.
 static const double jitter = 0.02 * SAMPLE_RATE;
-// An offset above `jitter` is corrected when it has lasted for this many samples.
+// If the timestamps differ from the placed sound by more than `jitter`, they are followed when the difference has
+// lasted for this many samples (one second).
 static const double patience = 1.0 * SAMPLE_RATE;
-// An offset above this size is corrected at once.
+// If a timestamp differs by more than this from the end of the previous span (100 ms), it is followed at once.
 static const double noticeable = 0.1 * SAMPLE_RATE;
-// An offset above this size is a jump. The next timestamp must confirm a jump.
+// If a timestamp differs by more than this from the end of the previous span (one second), it is a jump. It may be
+// wrong, so it is followed only if the next timestamp confirms it.
 static const double leap = 1.0 * SAMPLE_RATE;
-// The maximum gap in a container whose clock may restart. A larger jump forward is a restart of the clock.
+// In a broadcast, the clock of the timestamps may be set to another time. So a jump forward of more than this (ten
+// seconds) is not a gap, and no silence is written.
 static const double restart = 10.0 * SAMPLE_RATE;
 
-// Moves the end of the sound. Kahan's summation keeps the rounding error of a million additions below that of one.
+// Moves the end of the placed sound. Each addition of floats has a rounding error. Kahan's summation corrects it in the
+// next addition, so that the errors of a million additions do not add up.
 static void advance(Timeline *timeline, double samples)
 {
     const double corrected = samples - timeline->rounding;
@@ -44,14 +50,16 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     return (Placement){0, skip};
 }
 
-// Makes the next span follow the placed sound without a gap. The timestamp of the next span is ignored.
+// Makes the next span follow the placed sound without a gap, whatever its timestamp is. Later timestamps are counted
+// from this one.
 void timeline_continue(Timeline *timeline)
 {
     timeline->continues = true;
 }
 
-// Sets the placement of a span. If `is_exact` is true, small offsets are corrected too. Returns false if the placement
-// depends on the next span; the caller then keeps this span until `timeline_settle` sets its placement.
+// Decides at which time a span of sound is written, and sets `placement`. If `is_exact` is true, small differences from
+// the timestamp are corrected too. Returns false if the timestamp jumps by more than a second: the caller then keeps
+// the span until `timeline_settle` has seen the next span.
 bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *placement)
 {
     if (timeline->continues && span.has_start)
@@ -77,8 +85,9 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
     return true;
 }
 
-// Returns true if the next span confirms a jump. After a single wrong timestamp, the timestamp of the next span is
-// right again. After a real gap, or a clock that was set back, the timestamp of the next span has the same offset.
+// The timestamp of the held span has jumped. Returns true if the next span confirms the jump. If only the timestamp of
+// the held span is wrong, the next timestamp fits the sound before the jump. After a real gap, or if the clock was set
+// back, the next timestamp fits the held span.
 static bool jump_lasts(const Timeline *timeline, double drift, Span next)
 {
     if (!next.has_start)
@@ -88,8 +97,8 @@ static bool jump_lasts(const Timeline *timeline, double drift, Span next)
     return next.start + timeline->offset < timeline->position - leap;
 }
 
-// Sets the placement of the span for which `timeline_place` returned false. Returns false if no span waits. `next` is
-// the next span; it has no start at the end of the file.
+// Sets the placement of the held span, whose timestamp has jumped. `next` is the span after it. At the end of the file,
+// `next` has no start. Returns false if no span is held.
 bool timeline_settle(Timeline *timeline, Span next, Placement *placement)
 {
     if (!timeline->is_holding)

@@ -6,12 +6,13 @@
 #include <libavutil/intreadwrite.h>
 #include <string.h>
 
-// The header of a WAV file above 4 GB. Its first chunk, `ds64`, contains the size of the sound.
+// The beginning of a WAV file above 4 GB. Its first part `ds64` contains the size of the sound as a number of 64 bits.
 enum { LARGE_HEAD_BYTES = 36, DS64_AT = 12, SOUND_SIZE_AT = 28, RIFF = 0x52494646 };
 enum { RIFX = 0x52494658 };
 enum { RIFF_HEAD_BYTES = 12, CHUNK_HEAD_BYTES = 8, CHUNKS_MAX = 1000, EXTENSIBLE = 0xFFFE };
 
-// Returns true if the media at the offset `at` has the extensible header. The header is in the chunk `fmt `.
+// Returns true if the WAV file at the byte position `at` has the extensible header. This is a newer form of the header,
+// in the part `fmt ` of the file.
 static bool is_extensible(int64_t at)
 {
     at += RIFF_HEAD_BYTES;
@@ -67,9 +68,9 @@ void wav_correct_codec(AVFormatContext *format)
         codec->codec_id = AV_CODEC_ID_PCM_S32LE;
 }
 
-// Makes FFmpeg read a WAV file in the format for more than 4 GB as an ordinary WAV file, if the header has no size of
-// the sound. A recorder that crashed leaves such a header. FFmpeg would find no sound in this file, but it reads an
-// ordinary WAV file without a size up to the end.
+// A recorder that crashed can leave a WAV file in the format for more than 4 GB without the size of its sound. FFmpeg
+// would find no sound in it. Makes FFmpeg see an ordinary WAV file instead, which it reads up to the end even if the
+// size is missing.
 void wav_hide_missing_size(int64_t from)
 {
     const uint8_t *head = peek(from, LARGE_HEAD_BYTES);

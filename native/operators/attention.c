@@ -1,18 +1,21 @@
-// The self-attention of the encoder. Queries, keys, values and shares are quantised to 16-bit integers, and every sum
-// is exact. The shares are the results of the softmax: one for each frame.
+// The self-attention of Whisper's encoder. The query of each frame (20 ms of sound) is multiplied by the keys of all
+// frames, which gives a score for each frame. The softmax turns these scores into shares, whose sum is 1. The output is
+// the sum of the values of all frames, each multiplied by the share of its frame. Queries, keys, values and shares are
+// quantised (multiplied by a factor and rounded) to 16-bit integers, so every sum is exact.
 
 #include "tile.h"
 
-// The largest number in a quantised query or key. A sum of 64 products of such numbers fits into 32 bits.
-static const float query_limit = 5790;
-// The shares of a query are multiplied by this number before they are rounded. The sum of the rounded shares of
-// `FRAMES_MAX` frames is below 33,600, so the sum of their products with values of up to `value_limit` does not exceed
+// The largest number in a query or key after its rounding to integers. A sum of 64 products of such numbers fits into
 // 32 bits.
+static const float query_limit = 5790;
+// The shares (the results of the softmax) are multiplied by `whole_share` and rounded to integers. With up to
+// `FRAMES_MAX` frames, the sum of the rounded shares is below 33,600. Multiplied by values of up to `value_limit`, it
+// fits into 32 bits.
 static const float whole_share = 32700;
 static const float value_limit = 32000;
 static const float never = -1e30f;
 
-// The memory of a task. The comment of each array gives its dimensions.
+// The memory of a task, which computes one head of the attention. The comment of each array gives its dimensions.
 typedef struct {
     size_t frames;      // a multiple of TILE_COLUMNS
     int16_t *keys;      // [frames / 16][HEAD_SIZE / 2][16][2]
@@ -25,7 +28,7 @@ typedef struct {
     int16_t *shares;    // [TILE_ROWS][frames]
 } Scratch;
 
-// Rounds a number of frames up to whole tiles: the scores of 16 frames are computed together.
+// Rounds a number of frames up to a multiple of 16, because the scores of 16 frames are computed together.
 static size_t whole_tiles(size_t frames)
 {
     return (frames + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
@@ -53,7 +56,8 @@ static Scratch divided(const Attention *attention, char *memory)
     return scratch;
 }
 
-// Quantises the keys of one head, each with a factor of its own, in the order that `multiply_tile` reads.
+// Rounds the keys of one head to integers. Each key has its own factor. The integers have the order in which
+// `multiply_tile` reads them.
 AVX2 static void take_keys(const Attention *attention, const float *keys, size_t stride, Scratch *scratch)
 {
     int16_t key[HEAD_SIZE] = {0};
@@ -67,7 +71,8 @@ AVX2 static void take_keys(const Attention *attention, const float *keys, size_t
     }
 }
 
-// Quantises the values of one head, each channel with a factor of its own, in the order that `multiply_tile` reads.
+// Rounds the values of one head to integers. Each channel has its own factor. The integers have the order in which
+// `multiply_tile` reads them.
 AVX2 static void take_values(const Attention *attention, const float *values, size_t stride, Scratch *scratch)
 {
     for (size_t channel = 0; channel < HEAD_SIZE; channel += 8) {
@@ -93,8 +98,8 @@ AVX2 static void take_values(const Attention *attention, const float *values, si
     }
 }
 
-// Computes the scores of TILE_ROWS queries for all frames, as logarithms to the base 2. `largest` gets the largest
-// score of each query.
+// Computes the scores of TILE_ROWS queries for all frames. They are multiplied by the logarithm of e to the base 2, so
+// that the softmax can use powers of 2. `largest` gets the largest score of each query.
 AVX2 static void score(const Scratch *scratch, const float *query_factors, float *largest)
 {
     __m256 most[TILE_ROWS];
@@ -124,7 +129,8 @@ AVX2 static void score(const Scratch *scratch, const float *query_factors, float
         largest[row] = largest_of(most[row]);
 }
 
-// Converts the scores to shares (the results of the softmax), multiplied by `whole_share` and rounded.
+// Softmax: turns the scores of each query into shares, whose sum is 1. The shares are multiplied by `whole_share` and
+// rounded to integers.
 AVX2 static void share(const Scratch *scratch, const float *largest)
 {
     for (size_t row = 0; row < TILE_ROWS; row++) {
@@ -144,7 +150,8 @@ AVX2 static void share(const Scratch *scratch, const float *largest)
     }
 }
 
-// Adds the values of all frames, each multiplied by the share of its frame.
+// Computes the output: the sum of the values of all frames, each multiplied by the share (the result of the softmax) of
+// its frame.
 AVX2 static void mix(const Scratch *scratch, size_t rows, float *output, size_t stride)
 {
     for (size_t channel = 0; channel < HEAD_SIZE; channel += TILE_COLUMNS) {
@@ -167,7 +174,7 @@ AVX2 static void mix(const Scratch *scratch, size_t rows, float *output, size_t 
     }
 }
 
-// Computes the attention of one head.
+// Computes the self-attention of one head, for all frames.
 AVX2 void attention_head(const Attention *attention, size_t head, void *memory)
 {
     Scratch scratch = divided(attention, memory);

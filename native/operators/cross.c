@@ -1,21 +1,24 @@
-// The cross-attention of the decoder. Keys and values are bytes with a scale for each channel. Queries and shares are
-// quantised to 16-bit integers, and every sum is exact. The shares are the results of the softmax: one for each frame.
+// The cross-attention of Whisper's decoder. The query of each token is multiplied by the keys of all frames (20 ms of
+// sound each), which gives a score for each frame. The softmax turns these scores into shares, whose sum is 1. The
+// output is the sum of the values of all frames, each multiplied by the share of its frame. Keys and values are bytes
+// with a scale for each channel. Queries and shares are rounded to 16-bit integers, so every sum is exact.
 
 #include "tile.h"
 
 enum { KEY_ZERO = 128 };
-// The largest number in a quantised query. A sum of 64 products of such numbers and bytes fits into 32 bits.
+// The largest number in a query after its rounding to integers. A sum of 64 products of such numbers and bytes fits
+// into 32 bits.
 static const float query_limit = 32767;
-// The shares are multiplied by this number before they are rounded, so their sum is about this number. The sum of their
-// products with bytes fits into 32 bits.
+// The shares (the results of the softmax) have the sum 1. They are multiplied by this number, or by a smaller one, and
+// rounded to integers. The sum of the products of these integers and the values, which are bytes, fits into 32 bits.
 static const float whole_share = 32767 * 256.0f;
 static const float share_max = 32767;
 static const float never = -1e30f;
 
-// The number of frames whose scores are computed together.
+// The scores of this many frames are computed together.
 enum { GROUP = 8 };
 
-// Rounds a number of frames up to two whole groups: the shares of two groups are rounded together.
+// Rounds a number of frames up to a multiple of 16, because the shares of two groups of 8 frames are rounded together.
 static size_t whole_groups(size_t frames)
 {
     return (frames + 2 * GROUP - 1) / (2 * GROUP) * (2 * GROUP);
@@ -27,7 +30,8 @@ size_t cross_scratch(const Cross *cross)
     return whole_lines(frames * (sizeof(float) + sizeof(int16_t)));
 }
 
-// Returns 8 partial sums of the products of a key and the query, over all 64 channels.
+// Multiplies the 64 numbers of a key by those of the query. Returns 8 sums of 8 products each. Their total is the
+// score.
 INLINED __m256i likeness(const uint8_t *key, const __m256i query[4])
 {
     __m256i sum = _mm256_setzero_si256();
@@ -39,7 +43,7 @@ INLINED __m256i likeness(const uint8_t *key, const __m256i query[4])
     return sum;
 }
 
-// Adds the 8 numbers of each of 8 vectors.
+// Adds up the 8 numbers in each of 8 vectors. Returns a vector of the 8 sums.
 INLINED __m256i sums_of(const __m256i vectors[GROUP])
 {
     const __m256i one = _mm256_hadd_epi32(_mm256_hadd_epi32(vectors[0], vectors[1]),
@@ -49,7 +53,8 @@ INLINED __m256i sums_of(const __m256i vectors[GROUP])
     return _mm256_add_epi32(_mm256_permute2x128_si256(one, other, 0x20), _mm256_permute2x128_si256(one, other, 0x31));
 }
 
-// Computes the scores of all frames, as logarithms to the base 2. Returns the largest one.
+// Computes the scores of one query for all frames, and returns the largest score. The scores are multiplied by the
+// logarithm of e to the base 2, so that the softmax can use powers of 2.
 AVX2 static float score(const Cross *cross, const uint8_t *keys, const float *mass, const int16_t *query, float factor,
                         float *scores)
 {
@@ -89,9 +94,8 @@ AVX2 static float score(const Cross *cross, const uint8_t *keys, const float *ma
     return largest;
 }
 
-// Softmax: replaces the scores by shares whose sum is 1. Writes the shares also as 16-bit integers to `rounds`: each
-// share is multiplied by a common factor and rounded. Returns 1 / this factor, which turns the integers back into
-// shares.
+// Softmax: replaces the scores by shares, whose sum is 1. Also writes the shares to `rounds` as integers: multiplied by
+// one factor and rounded. Returns 1 divided by this factor, which turns the integers back into shares.
 AVX2 static float share(size_t frames, float largest, float *scores, int16_t *rounds)
 {
     const __m256 most = _mm256_set1_ps(largest);
@@ -102,7 +106,7 @@ AVX2 static float share(size_t frames, float largest, float *scores, int16_t *ro
         _mm256_store_ps(scores + at, value);
     }
     const float sum = sum_of(all);
-    // The largest share is 1 / sum. Its rounded number must fit 16 bits.
+    // The largest share is 1 / sum. Multiplied by `whole`, it must fit into 16 bits.
     const float whole = whole_share < share_max * sum ? whole_share : share_max * sum;
     const __m256 factor = _mm256_set1_ps(1 / sum), step = _mm256_set1_ps(whole);
     for (size_t at = 0; at < frames; at += 16) {
@@ -115,15 +119,16 @@ AVX2 static float share(size_t frames, float largest, float *scores, int16_t *ro
     return 1 / whole;
 }
 
-// Adds the values of all frames, each multiplied by the rounded share of its frame.
+// Adds up the values of all frames, each multiplied by the share (the result of the softmax) of its frame. The shares
+// are rounded to integers. The sums are integers too.
 AVX2 static void mix(size_t frames, const int8_t *values, const int16_t *shares, __m256i sums[8])
 {
     for (int at = 0; at < 8; at++)
         sums[at] = _mm256_setzero_si256();
     for (size_t frame = 0; frame < frames; frame += 2) {
         const int8_t *one = values + frame * HEAD_SIZE;
-        // Two frames are read at a time. If the number of frames is odd, the last values are read twice, the second
-        // time with the share 0.
+        // Two frames are read together. If the number of frames is odd, the last frame has no partner. It is then read
+        // twice, and the second share is 0.
         const int8_t *other = frame + 1 < frames ? one + HEAD_SIZE : one;
         int32_t both;
         __builtin_memcpy(&both, shares + frame, sizeof both);
@@ -140,7 +145,8 @@ AVX2 static void mix(size_t frames, const int8_t *values, const int16_t *shares,
     }
 }
 
-// Computes the attention of all tokens of one row of the batch in one head. `index` is row × heads + head.
+// Computes the cross-attention of one head for all tokens of one row. A row is one text of the batch. `index` is row ×
+// heads + head.
 AVX2 void cross_head(const Cross *cross, size_t index, void *memory)
 {
     float *scores = memory;

@@ -1,24 +1,25 @@
-// Multiplies rows of floats by a matrix of 8-bit weights. Each row is quantised to integers of up to 16 bits, and every
-// sum is exact.
+// Multiplies rows of floats by a matrix of 8-bit weights. The floats of each row are multiplied by a factor and rounded
+// to integers of up to 16 bits, so every sum of products is exact.
 
 #include "tile.h"
 
-// The weights are converted to 16 bits in parts of this many inputs. 16 columns of a part need 16 KB, half of the
-// fastest cache.
+// The weights are converted from 8 to 16 bits in parts of this many inputs. A part of 16 columns needs 16 KB, which is
+// half of the fastest cache of the CPU.
 enum { PART = 512 };
 // The largest absolute value of a weight. The 8-bit weights of steno are from -127 to 127: none is -128.
 enum { WEIGHT_MAX = 127 };
 
 // The limits of the number of rows that one task computes.
 enum { LEAST_ROWS = 48, MOST_ROWS = 240 };
-// Between two quantised rows, this many numbers are unused. If the distance of two rows was a power of two, the rows
-// would take each other's places in the cache.
+// The gap between two rows of integers, in numbers. If the distance of two rows was a power of two, they would use the
+// same places in the CPU cache and push each other out.
 enum { ROW_GAP = 32 };
 
-// The memory of a task. The comment of each array gives its dimensions; `rows` is a multiple of TILE_ROWS.
+// The memory of a task, which computes some rows of the output. The comment of each array gives its dimensions; `rows`
+// is a multiple of TILE_ROWS.
 typedef struct {
-    size_t stride;    // the distance between two quantised rows
-    int16_t *rows;    // [rows][stride]: the quantised rows
+    size_t stride;    // the distance from one row of integers to the next, in numbers
+    int16_t *rows;    // [rows][stride]: the rows after their rounding to integers
     float *factors;   // [rows]: the factor of each row from integers to floats
     int32_t *sums;    // [rows][TILE_COLUMNS]
     int16_t *columns; // [PART / 2][TILE_COLUMNS][2]
@@ -44,7 +45,7 @@ static Scratch divided(const Linear *linear, size_t rows, char *memory)
     return scratch;
 }
 
-// Returns the number of rows of a task. Each thread has a task if there are enough rows.
+// Returns the number of rows that one task computes. If there are enough rows, each thread gets a task.
 size_t linear_step(size_t rows, size_t threads)
 {
     const size_t share = whole_tiles((rows + threads - 1) / (threads ? threads : 1));
@@ -58,8 +59,8 @@ size_t linear_scratch(const Linear *linear, size_t rows)
            whole_lines(count * sizeof(float)) + whole_lines(count * (linear->inputs + ROW_GAP) * sizeof(int16_t));
 }
 
-// Converts the weights of 16 columns to 16 bits. The result has the weights of the first two inputs for each column,
-// then those of the next two inputs for each column, and so on.
+// Converts the weights of 16 columns from 8 to 16 bits. The result has the first two weights of each column, then the
+// next two weights of each column, and so on.
 AVX2 static void widen(const int8_t *weights, size_t stride, size_t pairs, int16_t *to)
 {
     for (size_t pair = 0; pair < pairs; pair++) {
@@ -74,7 +75,7 @@ AVX2 static void widen(const int8_t *weights, size_t stride, size_t pairs, int16
 }
 
 // The activation function GELU: x multiplied by the cumulative distribution function of the normal distribution at x.
-// Between -4 and 4, a polynomial approximates the distribution function. The error of the result is below 1e-4.
+// From -4 to 4, a polynomial approximates the distribution function. The error of GELU is below 1e-4.
 INLINED __m256 gelu(__m256 values)
 {
     static const float factors[] = {0.39884749f,    -0.066175334f,   0.0096648426f,  -0.0010481947f,
@@ -94,7 +95,8 @@ typedef struct {
     size_t from, rows, column, part, pairs;
 } Panel;
 
-// Converts the sums of a tile (6 rows of 16 columns) to floats, adds the biases, and writes the outputs.
+// Converts the integer sums of a tile (6 rows of 16 columns) to floats, adds the biases, and writes the results to the
+// output.
 INLINED void finish(const Panel *panel, size_t tile, __m256i sums[TILE_ROWS][2], bool with_gelu, bool with_added)
 {
     const Linear *linear = panel->linear;
@@ -120,7 +122,8 @@ INLINED void finish(const Panel *panel, size_t tile, __m256i sums[TILE_ROWS][2],
     }
 }
 
-// Multiplies all rows by 16 columns of a part of the weights. The sums of the previous parts are in `scratch->sums`.
+// Multiplies all rows of a task by 16 columns of weights. The weights are converted in parts, so each call adds the
+// products of one part to `scratch->sums`. After the last part, the sums become the output.
 INLINED void multiply(const Panel *panel, bool is_last, bool with_gelu, bool with_added)
 {
     const Scratch *scratch = panel->scratch;
@@ -159,12 +162,13 @@ AVX2 static void multiply_part(const Panel *panel)
         multiply(panel, true, false, false);
 }
 
-// Computes the output rows from `from` up to, but not including, `to`.
+// Computes the rows of the output from `from` up to, but not including, `to`.
 AVX2 void linear_rows(const Linear *linear, size_t from, size_t to, void *memory)
 {
     const size_t rows = to - from, inputs = linear->inputs;
     const Scratch scratch = divided(linear, rows, memory);
-    // The largest number in a quantised row. With this limit, each sum of products fits into 32 bits.
+    // The largest number in a row after its rounding to integers. With this limit, each sum of products fits into 32
+    // bits.
     const float most = (float)(INT32_MAX / (WEIGHT_MAX * inputs) - 1);
     const float limit = most < int16_max ? most : int16_max;
     for (size_t row = 0; row < rows; row++)

@@ -1,4 +1,5 @@
-// Registers the operators with ONNX Runtime, and connects their tensors with the functions that compute.
+// Describes the three operators (operations of a model) to ONNX Runtime. For each call, checks the dimensions of the
+// tensors and starts the computation.
 
 #include "operators.h"
 #include "ort.h"
@@ -19,7 +20,7 @@ typedef struct {
     size_t rank;
 } Tensor;
 
-// Ends the function with an error of ONNX Runtime, if there is one.
+// Returns from the function if this call to ONNX Runtime has failed.
 #define TRY(call)                                                                                                            \
     do {                                                                                                                     \
         Status *status_ = (call);                                                                                            \
@@ -76,7 +77,7 @@ static Status *output(Api api, Context *context, size_t index, const int64_t *di
     return value ? TENSOR_DATA(api)(value, data) : NULL;
 }
 
-// Memory for a run, from the allocator of ONNX Runtime.
+// The memory for one call of an operator. The allocator of ONNX Runtime provides it.
 typedef struct {
     Allocator *allocator;
     char *all, *aligned;
@@ -101,7 +102,8 @@ static void give_back(const Memory *memory)
     memory->allocator->free(memory->allocator, memory->all);
 }
 
-// Runs `task` for each number below `count`, on the threads of ONNX Runtime. Each task has its own part of the memory.
+// Calls `task` with each number below `count`, on the threads of ONNX Runtime. Each call uses `bytes` bytes of the
+// memory.
 static Status *run_tasks(Api api, Context *context, size_t count, size_t bytes, void (*task)(void *, size_t), void *job,
                          char **memory)
 {
@@ -133,8 +135,9 @@ static void linear_task(void *all, size_t index)
 
 enum { GELU, THREADS, FIRST, OUTPUTS };
 
-// The inputs are the rows, the weights, the scales and the biases, and optionally numbers that are added to the output. The
-// attributes `first` and `outputs` choose the columns of the weights that are used.
+// The operator Linear multiplies rows by a matrix of weights. Its inputs are the rows, the weights, their scales, the
+// biases, and an optional tensor that is added to the output. The attributes `first` and `outputs` give the first
+// column and the number of columns of the weights that are used.
 static Status *run_linear(Api api, const int64_t *attributes, Context *context)
 {
     enum { ROWS, WEIGHTS, SCALES, BIASES, ADDED, COUNT };
@@ -182,7 +185,8 @@ static void attention_task(void *all, size_t index)
     attention_head(&job->attention, index, job->memory + index * job->bytes);
 }
 
-// The inputs are the queries, keys and values of all frames, and the number that is added to the scores of each frame.
+// The operator Attention. The first input has the queries, keys and values of all frames. The second input has a number
+// for each frame, which is added to the frame's scores.
 static Status *run_attention(Api api, const int64_t *attributes, Context *context)
 {
     (void)attributes;
@@ -219,8 +223,9 @@ static void cross_task(void *all, size_t index)
     cross_head(&job->cross, index, job->memory + index * job->bytes);
 }
 
-// The inputs are the queries of the tokens, the keys and their scales, the values and their scales, and the number that
-// is added to the scores of each frame. The second output has the shares (the results of the softmax) of each frame.
+// The operator CrossAttention. Its inputs are the queries of the tokens, the keys and their scales, the values and
+// their scales, and a number for each frame, which is added to the frame's scores. The second output has the shares
+// (the results of the softmax) of all frames.
 static Status *run_cross(Api api, const int64_t *attributes, Context *context)
 {
     (void)attributes;

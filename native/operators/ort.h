@@ -1,5 +1,5 @@
-// The part of ONNX Runtime's C API that the operators use. ONNX Runtime gives an array of functions. New versions only add
-// functions at its end, so the place of a function never changes.
+// The part of ONNX Runtime's C API that the operators use. ONNX Runtime passes an array of function pointers. New
+// versions only add functions at its end, so the number of a function never changes.
 
 #pragma once
 
@@ -38,7 +38,7 @@ enum { API_VERSION = 22 };
 #define CONTEXT_ALLOCATOR(api) ((Status * (*)(const Context *, const MemoryInfo *, Allocator **))(api)[253])
 #define PARALLEL_FOR(api) ((Status * (*)(const Context *, void (*)(void *, size_t), size_t, size_t, void *))(api)[274])
 
-// The description of an operator. ONNX Runtime calls these functions.
+// The description of an operator (an operation of a model). ONNX Runtime calls the functions in it.
 typedef struct Operator {
     uint32_t version;
     void *(*create_kernel)(const struct Operator *, Api, const Info *);
@@ -66,10 +66,10 @@ typedef struct Operator {
     void (*release_share)(int *, int *);
     size_t (*aliases)(int **, int **);
     void (*release_aliases)(int *, int *);
-    // ONNX Runtime does not read the following fields.
+    // The following fields are only for operators.c. ONNX Runtime does not read them.
     const char *label;
     const char *inputs;  // one letter for each input: f is float, u is uint8, i is int8; a capital letter if optional
-    const char *outputs; // as `inputs`
+    const char *outputs; // one letter for each output, as in `inputs`
     Status *(*run_operator)(Api, const int64_t *attributes, Context *);
     const char *attributes[4]; // the names of the attributes, which are integers; the unused places are null
 } Operator;

@@ -1,4 +1,4 @@
-// Products of 16-bit integers, and other operations on vectors that the operators share.
+// Products of 16-bit integers, and other operations on vectors. linear.c, attention.c and cross.c use them.
 
 #pragma once
 
@@ -8,9 +8,9 @@ static const float int16_max = 32767;
 // The logarithm of e to the base 2.
 static const float log2_e = 1.44269504f;
 
-// Adds the product of `rows` rows of `left` and 16 columns of `right` to `sums`. `left` has `pairs` pairs of numbers in
-// each row, and its rows are `stride` numbers apart. `right` has the first two numbers of each column, then the next
-// two numbers of each column, and so on.
+// Multiplies `rows` rows of `left` by 16 columns of `right`, and adds the products to `sums`. Each row of `left` has
+// `pairs` pairs of numbers, and the next row begins `stride` numbers later. `right` has the first two numbers of each
+// column, then the next two numbers of each column, and so on.
 INLINED void multiply_tile(const int16_t *left, size_t stride, const int16_t *right, size_t pairs, int rows,
                           __m256i sums[TILE_ROWS][2])
 {
@@ -54,8 +54,8 @@ INLINED __m256i rounded(__m256 one, __m256 other)
     return _mm256_permute4x64_epi64(mixed, 0xD8);
 }
 
-// Converts `count` floats (a multiple of 16) to integers of at most `limit`, and returns the factor from the integers
-// back to the floats.
+// Multiplies `count` floats (a multiple of 16) by one factor and rounds them to integers, so that the largest absolute
+// value becomes `limit`. Returns the factor that turns the integers back into the floats.
 INLINED float quantise(const float *from, size_t count, float limit, int16_t *to)
 {
     __m256 largest = _mm256_setzero_ps();
@@ -71,8 +71,8 @@ INLINED float quantise(const float *from, size_t count, float limit, int16_t *to
     return (most > smallest ? most : smallest) / limit;
 }
 
-// Returns 2 to the power of `values`, which must be at most 0. The relative error is below 3e-6. For values below -126, the
-// result is about 1e-38.
+// Returns 2 to the power of each of `values`, which must be at most 0. The relative error is below 3e-6. Values below
+// -126 count as -126, for which the result is about 1e-38.
 INLINED __m256 power_of_two(__m256 values)
 {
     const __m256 kept = _mm256_max_ps(values, _mm256_set1_ps(-126));
