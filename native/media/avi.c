@@ -8,7 +8,7 @@
 
 enum { CHUNK_HEAD_BYTES = 8, LIST_HEAD_BYTES = 12, ENTRY_BYTES = 16 };
 enum { CHUNKS_MAX = 1000, STREAMS_MAX = 16 };
-// If the index has at most this many entries, it is not hidden. FFmpeg needs up to 2 MB of memory for it.
+// If the index has at most this many entries, it is not hidden, because FFmpeg needs only up to 2 MB of memory for it.
 enum { SHORT_ENTRIES_MAX = 65536 };
 
 // A chunk is a part of an AVI file. It begins at the byte position `at`. Its content begins at the byte position `from`

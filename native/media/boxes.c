@@ -60,7 +60,7 @@ bool has_type(const Box *box, const char *type)
     return memcmp(box->type, type, 4) == 0;
 }
 
-// Finds the first box of this type between the byte positions `from` and `to`. Returns false if there is none.
+// Finds the first box with the type `type` between the byte positions `from` and `to`. Returns false if there is none.
 bool find_box(Walk *walk, int64_t from, int64_t to, const char *type, Box *box)
 {
     for (int64_t at = from; next_box(walk, &at, to, box);)

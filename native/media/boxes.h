@@ -70,8 +70,8 @@ typedef struct Table {
     int64_t from, count;
     int width;
 } Table;
-// The tables of uncompressed sound list each sample as a packet, so there are 48,000 packets in a second. Up to
-// `samples_max` of them are read together, as one packet. A frame is the smallest group that the codec stores:
+// The tables of uncompressed sound list each sample as a packet: one second at 48 kHz has 48,000 packets. To save time,
+// up to `samples_max` samples are read together, as one packet. A frame is the smallest group that the codec stores:
 // `frame_samples` samples in `frame_bytes` bytes. For compressed sound, `samples_max` is 0.
 typedef struct Group {
     int64_t samples_max, frame_samples, frame_bytes;
@@ -126,8 +126,8 @@ bool cursor_is_complete(const Cursor *cursor);
 typedef struct FragmentTrack {
     int64_t id;
     bool is_audio;
-    // The default values from the box `trex`, for packets whose fragment has no values: the number of the description
-    // of the codec, the length in ticks, and the size in bytes.
+    // The default values from the box `trex`, for packets whose fragment has no values: the number of the codec's
+    // description, the length of a packet in ticks, and its size in bytes.
     int64_t description, length, size;
     // The last packet that was read: `last` is the time at which it starts, and `end` is the time at which it ends, in
     // ticks. `last` is -1 if no packet was read.
@@ -180,8 +180,8 @@ typedef struct Audio {
     Tables tables;
     bool is_fragmented;
     bool has_list;
-    // The difference between the time that a player shows and the time in the tables or fragments. An edit list causes
-    // it.
+    // The time in the tables or fragments plus `shift` is the time that a player shows. The edit list of the track
+    // gives `shift`.
     int64_t shift;
     // The edit list plays the track from the time `from` to the time `end`. The packets before `from` are decoded too,
     // but their sound is dropped. The first packet that reaches `end` is the last packet that is read from the tables.

@@ -104,8 +104,8 @@ static bool is_regular(void)
         file.offset += size;
         file.start += length;
     }
-    // The `remainder` samples at the end are dropped after decoding. The last packet and the whole file must be longer
-    // than this.
+    // The `remainder` samples at the end are dropped after decoding. The last packet and the whole file must have more
+    // samples than this, so that sound remains.
     return file.offset == file.data_to && length > file.remainder && file.start > file.remainder;
 }
 

@@ -5,8 +5,8 @@
 #include "boxes.h"
 #include "media.h"
 
-// The maximum time that an edit list may trim at the end of a track, in seconds. So little is padding: samples that the
-// encoder added. If the list trims more, it removes recorded sound.
+// An edit list may remove up to this many seconds at the end of a track: this is padding, samples that the encoder
+// added. If the list removes more, it removes recorded sound, so FFmpeg must apply the list in full.
 static const double padding_seconds_max = 0.1;
 
 // Returns true if the track has no edit list, or if its list only shifts the track or trims its ends.

@@ -14,8 +14,8 @@ enum { TAIL_PACKETS = 32 };
 // The rounding tolerance, in samples at 16 kHz. It is larger than the rounding error of a sum of lengths, and smaller
 // than one sample of the file: at the highest accepted sample rate, 1 MHz, this is 0.016 samples at 16 kHz.
 static const double fraction_error = 0.001;
-// A packet may reach this far past the start of the next packet: half a second. If it reaches further, its length is
-// wrong. The timeline accepts a jump of the timestamps above one second (`leap` in timeline.c), and this is half of it.
+// If a packet reaches further than this past the start of the next packet (half a second), its length is wrong. This is
+// half of the smallest difference that counts as a jump of the timestamps (`leap` in timeline.c).
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
 // The state of measuring a file. An Ogg file may contain several streams one after another (links.c). They are measured

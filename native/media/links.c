@@ -7,8 +7,8 @@
 
 enum { BEGINS_STREAM = 0x02, HEADER_BYTES = 27, BLOCK_BYTES = 64 * 1024 };
 
-// An Ogg file consists of pages. Returns the byte position of the first page that begins a stream, from the byte
-// position `from` to `to`. Returns -1 if there is none.
+// An Ogg file consists of pages. Returns the byte position of the first page that begins a stream, between the byte
+// positions `from` and `to`. Returns -1 if there is none.
 int64_t find_link(int64_t from, int64_t to)
 {
     static uint8_t block[BLOCK_BYTES];

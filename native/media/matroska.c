@@ -147,7 +147,8 @@ static void hide_encoded_tracks(Element tracks)
         if (!reason || !find_element(track, ID_CODEC, &codec) || codec.to - codec.from < 4)
             continue;
         const uint8_t *name = peek(codec.from, 1);
-        // The names of all audio codecs in Matroska begin with the letter A, for example A_OPUS.
+        // The names of all audio codecs in Matroska begin with the letter A, for example A_OPUS. Other tracks need not
+        // be hidden.
         if (!name || *name != 'A')
             continue;
         input_replace(codec.from, NO_CODEC);

@@ -122,7 +122,8 @@ typedef struct Span {
     double length;
 } Span;
 
-// source.c and origin.c: open a media file, select an audio stream, and read and decode its packets.
+// source.c opens a media file, selects an audio stream, and reads and decodes its packets. origin.c finds the timestamp
+// that a media player shows as 0:00.
 typedef struct Source {
     AVFormatContext *format;
     AVCodecContext *decoder;

@@ -2,8 +2,8 @@
 // of the file (show.c), because it would keep an index of all packets in memory. Here, the packets are read from the
 // tables (tables.c) and the fragments (fragments.c) of the file. They get the times that FFmpeg would give them.
 //
-// Encoders add samples at the beginning (priming) and at the end (padding) that are not part of the recording. FFmpeg
-// drops the same samples as if it read the file itself: this file tells FFmpeg where they are.
+// Encoders add samples at the beginning (priming) and at the end (padding) that are not part of the recording.
+// packets.c tells FFmpeg which samples these are, so that it drops them.
 
 #include "boxes.h"
 #include "media.h"
@@ -135,7 +135,7 @@ static void set_first(const AVStream *stream)
     audio->from = state.cursor.packet.start;
 }
 
-// Returns true for the sound of DV camcorders. FFmpeg changes the bytes of such a packet when it reads it, so FFmpeg
+// Returns true for the sound of DV camcorders. When FFmpeg reads a packet of DV sound, it changes the bytes. So FFmpeg
 // must read this file itself.
 static bool is_dv(const AVCodecParameters *codec)
 {
@@ -165,7 +165,8 @@ static int read_packet(AVFormatContext *format, AVPacket *packet)
         ffstream(stream)->need_parsing = AVSTREAM_PARSE_FULL;
     if (state.more || state.audio.is_fragmented)
         return 0;
-    // A packet of uncompressed sound contains many samples. The last one is cut at the end of the track.
+    // A packet of uncompressed sound contains many samples. The last packet of the track is cut at the end of the
+    // track.
     if (state.audio.tables.group.samples_max > 0)
         packet->duration = FFMAX(state.audio.duration - packet->pts, 0);
     set_end(stream, packet);

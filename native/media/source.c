@@ -287,8 +287,8 @@ static bool is_at_link(const Source *source)
 }
 
 // Reads the next packet of the audio stream. Returns false at the end of the file. An Ogg file may contain several
-// streams one after another (links.c): also returns false at the end of the open stream if FFmpeg cannot read the next
-// one.
+// streams one after another (links.c): also returns false where the open stream ends, if FFmpeg cannot read the next
+// stream.
 bool source_read(Source *source, AVPacket *packet)
 {
     for (int failed = 0; failed < FAILED_READS_MAX;) {

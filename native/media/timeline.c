@@ -9,13 +9,14 @@
 // A span is not moved if its timestamp differs from the end of the previous span by at most 20 ms. Clocks that count
 // only milliseconds and rounded timestamps cause such differences.
 static const double jitter = 0.02 * SAMPLE_RATE;
-// If the timestamps differ from the placed sound by more than `jitter`, they are followed when the difference has
-// lasted for this many samples (one second).
+// If the timestamps differ from the end of the previous span by more than 20 ms, and this lasts for one second of
+// sound, the sound is moved to its timestamps.
 static const double patience = 1.0 * SAMPLE_RATE;
-// If a timestamp differs by more than this from the end of the previous span (100 ms), it is followed at once.
+// If a timestamp differs from the end of the previous span by more than this (100 ms), the span is moved to its
+// timestamp at once.
 static const double noticeable = 0.1 * SAMPLE_RATE;
-// If a timestamp differs by more than this from the end of the previous span (one second), it is a jump. It may be
-// wrong, so it is followed only if the next timestamp confirms it.
+// If a timestamp differs from the end of the previous span by more than this (one second), it is a jump. The timestamp
+// may be wrong, so the span is moved only if the next timestamp confirms the jump.
 static const double leap = 1.0 * SAMPLE_RATE;
 // In a broadcast, the clock of the timestamps may be set to another time. So a jump forward of more than this (ten
 // seconds) is not a gap, and no silence is written.
@@ -50,8 +51,8 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     return (Placement){0, skip};
 }
 
-// Makes the next span follow the placed sound without a gap, whatever its timestamp is. Later timestamps are counted
-// from this one.
+// Makes the next span follow the placed sound without a gap, whatever its timestamp is. The timestamps of later spans
+// are then counted from the timestamp of this span.
 void timeline_continue(Timeline *timeline)
 {
     timeline->continues = true;

@@ -30,8 +30,8 @@ size_t cross_scratch(const Cross *cross)
     return whole_lines(frames * (sizeof(float) + sizeof(int16_t)));
 }
 
-// Multiplies the 64 numbers of a key by those of the query. Returns 8 sums of 8 products each. Their total is the
-// score.
+// Multiplies the 64 numbers of a key by those of the query. Returns 8 sums of 8 products each. The score of the key is
+// computed from their total.
 INLINED __m256i likeness(const uint8_t *key, const __m256i query[4])
 {
     __m256i sum = _mm256_setzero_si256();

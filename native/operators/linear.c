@@ -6,10 +6,10 @@
 // The weights are converted from 8 to 16 bits in parts of this many inputs. A part of 16 columns needs 16 KB, which is
 // half of the fastest cache of the CPU.
 enum { PART = 512 };
-// The largest absolute value of a weight. The 8-bit weights of steno are from -127 to 127: none is -128.
+// The largest absolute value of a weight: the 8-bit weights of steno are from -127 to 127, and none is -128.
 enum { WEIGHT_MAX = 127 };
 
-// The limits of the number of rows that one task computes.
+// The minimum and the maximum number of rows that one task computes.
 enum { LEAST_ROWS = 48, MOST_ROWS = 240 };
 // The gap between two rows of integers, in numbers. If the distance of two rows was a power of two, they would use the
 // same places in the CPU cache and push each other out.

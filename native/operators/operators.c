@@ -33,7 +33,7 @@ static Status *refuse(Api api, const char *why)
     return CREATE_STATUS(api)(INVALID_ARGUMENT, why);
 }
 
-// Reads input `index`. If an optional input is missing, its data is null.
+// Reads the input with the number `index`. If an optional input is missing, its data is null.
 static Status *input(Api api, Context *context, size_t index, Tensor *tensor)
 {
     const Value *value = NULL;
