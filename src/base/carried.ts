@@ -30,9 +30,9 @@ export function isCompiled(): boolean {
 }
 
 /**
- * Returns the path from which this process starts child processes of the same program: `process.execPath`, or
- * /proc/self/exe if `steno upgrade` has replaced the file at `process.execPath`. An engine process of another version
- * would not work with this process.
+ * Returns the path from which this process starts its child processes, such as an engine process, with the same version
+ * of the program. This is `process.execPath`. If `steno upgrade` has replaced the file there by another version, it is
+ * /proc/self/exe. A child process of another version would not work with this process.
  */
 export function ownProgram(): string {
   const [own, there] = ['/proc/self/exe', process.execPath].map(path =>
@@ -76,9 +76,9 @@ function findHomeCache(): string | null {
 }
 
 /**
- * Returns true if the service that uses `folder` has the same cache folder as this process. Each user has an own cache
- * folder. This function therefore compares the user of this process with the owner of the nearest existing folder, at
- * `folder` or above.
+ * Returns true if the steno service whose files are in `folder` has the same cache folder as this process. Each user
+ * has an own cache folder. The service runs as the user who owns `folder`, so this function compares the owner of
+ * `folder` with the user of this process. If `folder` does not exist yet, the nearest existing folder above it counts.
  */
 export function hasSameCache(folder: string): boolean {
   let place = folder

@@ -24,8 +24,8 @@ export function lockFile(path: string): (() => void) | null {
 }
 
 /**
- * Opens the lock file. Creates it first without SQLite, because an error of SQLite does not contain the code of the
- * operating system.
+ * Opens the lock file. First creates it without SQLite. If this fails, the error contains a code of the operating
+ * system, such as ENOSPC, from which a command tells the user the cause. An error of SQLite contains no such code.
  */
 function openFile(path: string): Database {
   touchPrivate(path)

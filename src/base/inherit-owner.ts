@@ -41,7 +41,8 @@ function change(file: number, { uid, gid }: { uid: number; gid: number }): void 
   try {
     fchownSync(file, uid, gid)
   } catch {
-    // The change failed, so the file still belongs to root. The command, which root runs, can still use the file.
+    // The error is ignored. The file still belongs to root, so a command of root can use it, but the service of the
+    // other user may not be able to read it.
   }
 }
 

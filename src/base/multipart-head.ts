@@ -57,8 +57,9 @@ function filenameIn(parameters: ReadonlyMap<string, string>): string | null {
 }
 
 /**
- * Decodes a percent-encoded name, as Python's aiohttp sends it. Returns the name unchanged if its decoded form is
- * ASCII: `a%20b.mp3` may be the real name.
+ * Decodes a name that the sender has percent-encoded, as Python's aiohttp does. Other senders do not encode, so a name
+ * with percent signs may also be the real name. The name is therefore decoded only if its decoded form has characters
+ * outside ASCII: `a%20b.mp3` is returned unchanged.
  */
 function decodedName(name: string): string {
   const decoded = percentDecoded(name) ?? name

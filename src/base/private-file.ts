@@ -2,9 +2,10 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { inheritOwner } from './inherit-owner.ts'
 
 /**
- * Creates an empty database file before SQLite opens it, so that only its owner may read it. If root creates the file,
- * it gets the owner of the folder. SQLite copies the owner and the rights to the other files of the database. If the
- * file exists, it is not opened, because closing it would release all POSIX locks of this process on it.
+ * Creates an empty database file, before SQLite opens it, with rights for its owner only. If root creates the file, the
+ * owner of the folder becomes the owner of the file. SQLite later gives the same owner and the same rights to the other
+ * files of the database. An existing file is not opened, because closing it would release all POSIX locks that this
+ * process has on it.
  */
 export function touchPrivate(path: string): string {
   if (!existsSync(path)) {

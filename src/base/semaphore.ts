@@ -15,9 +15,10 @@ export type Semaphore = {
 }
 
 /**
- * A key that holds a slot may take another one only if it then holds at most this number of slots for each slot that is
- * still free. One key can thus hold at most 12 of 16 slots, and a second key at most 3 of the other 4. Running work is
- * never interrupted, so slots must stay free for the keys that come later.
+ * Limits the slots of a key while few slots are free. A key that holds a slot may take another one only if it then
+ * holds at most `heldPerFree` times as many slots as are free. One key can thus hold at most 12 of 16 slots, and a
+ * second key at most 3 of the other 4. Running work is never interrupted, so slots must stay free for the keys that
+ * come later.
  */
 const heldPerFree = 3
 

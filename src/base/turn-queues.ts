@@ -35,8 +35,9 @@ export class Queues {
 }
 
 /**
- * The waiting work of one key. `inOrder` is created once and used until the queue is empty. A new iterator for each
- * piece of work would first pass over all removed work, so that 80,000 pieces would take 3 s.
+ * The waiting work of one key. `inOrder` is one iterator, which is used until the queue is empty. A JavaScript engine
+ * keeps the places of removed elements in a Set for some time. A new iterator for each piece of work would pass over
+ * these places again, so that 80,000 pieces would take 3 s.
  */
 type Queue = { waiting: Set<() => void>; inOrder: Iterator<() => void, undefined> }
 

@@ -39,7 +39,8 @@ export class Draft implements Disposable {
   place(): boolean {
     const isFolder = syncAll(this.path)
     try {
-      // `placeFile` fails if the target exists. `renameSync` fails if the target is a folder that is not empty.
+      // `placeFile` throws if the target exists. `renameSync` throws if the target is a folder that is not empty.
+      // `isTaken` recognises both errors.
       if (isFolder) renameSync(this.path, this.#target)
       else placeFile(this.path, this.#target)
       this.#isPlaced = true

@@ -48,7 +48,10 @@ export const accountLimits = {
   /** Time in which a client must exchange the authorization code of a grant for tokens. */
   codeTtlMs: 1 * minute,
   accessTokenTtlMs: 1 * hour,
-  /** Time after its expiry for which an access token is kept, for requests that began before. */
+  /**
+   * Time for which an access token is kept after its expiry. A request that began before the expiry may still be
+   * running, and its token is then checked again.
+   */
   accessTokenKeptMs: 1 * hour,
   /** Lifetime of a refresh token. A client that uses a refresh token gets a new one with the same lifetime. */
   refreshTokenTtlMs: 30 * day,
@@ -56,7 +59,10 @@ export const accountLimits = {
   grantsMax: 50,
   /** Time without use after which an OAuth client is removed, if it has no grant. */
   clientKeptMs: 60 * day,
-  /** Age at which an OAuth client is removed if no account has ever given it access. Anyone can register clients. */
+  /**
+   * Age at which an OAuth client is removed if no account has ever given it access. Anyone can register clients, so
+   * unused clients could otherwise fill the database.
+   */
   clientUnusedMs: 7 * day,
   clientNameLengthMax: 100,
   redirectUrisMax: 10,

@@ -46,9 +46,10 @@ export const apiLimits = {
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
-   * The access log counts repeated requests, with one entry for each sender and kind of request. Above this number of
-   * entries, it no longer distinguishes the senders, so that a client with very many addresses does not fill the
-   * memory. The entries are deleted every minute.
+   * Some requests have no quota, such as refused ones. Of these, the access log writes only the first one of each
+   * sender and kind (method, route and status), and counts the others in an entry in memory. Above this number of
+   * entries, the requests of all senders are counted together, so that a client with very many addresses does not fill
+   * the memory. Every minute, the counts are logged and the entries are deleted.
    */
   repeatsMax: 10_000,
   /**

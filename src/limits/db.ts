@@ -24,8 +24,8 @@ export const databaseLimits = {
 
   // Limits of a pair of servers, of which one serves and the other one waits.
   /**
-   * The lease is a file that shows which server of a pair serves. The serving server renews the lease this many times
-   * within the timeout of the lease. The waiting server reads it at the same interval.
+   * The lease is a file that shows which server of a pair serves. The timeout of the lease, divided by this number, is
+   * the interval at which the serving server renews the lease, and at which the waiting server reads it.
    */
   standbyLooks: 10,
   /** Number of copies of the database in the shared folder of a pair of servers. Older copies are deleted. */

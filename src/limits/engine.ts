@@ -16,7 +16,10 @@ export const engineLimits = {
    * take half a minute.
    */
   engineStallMs: 5 * minute,
-  /** Interval at which the server looks for engine processes that SIGSTOP has stopped, and kills them. */
+  /**
+   * Interval at which the server looks for engine processes that a signal such as SIGSTOP has stopped, and kills them.
+   * Without this check, a stopped process would keep its job until `engineStallMs` is over.
+   */
   engineLookMs: 5 * second,
   /** Number of jobs after which an engine process is replaced, because libraries may leak memory. */
   engineJobsMax: 100,

@@ -37,7 +37,8 @@ export const netLimits = {
   downloadRateAfterMs: 60 * second,
   /**
    * A download fails after this many attempts in a row that each add fewer than `downloadFurtherBytes` bytes to the
-   * file. An attempt with a compressed body counts as an attempt that adds nothing.
+   * file. An attempt with a compressed body counts as an attempt that adds nothing, because it cannot resume: it
+   * decodes the body from the first byte again.
    */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,

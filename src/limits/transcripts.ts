@@ -60,8 +60,9 @@ export const transcriptLimits = {
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
   /**
-   * A page of hits ends after the hit with which it becomes larger than this number of bytes. 100 utterances of half a
-   * minute have about 1 MB, but one edited utterance can have 0.5 MB, with thousands of matches.
+   * A page of hits ends after the hit with which it becomes larger than this number of bytes. Most pages are smaller:
+   * 100 utterances, each of half a minute, have about 1 MB together. But one edited utterance can have 0.5 MB, with
+   * thousands of matches, so the maximum of 100 hits is not enough to limit the size of a page.
    */
   searchPageBytesMax: 2 * MB,
   /** Number of bytes of one match in the JSON of a hit. */

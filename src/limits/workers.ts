@@ -6,8 +6,9 @@ export const workerLimits = {
   natsConnectMs: 5 * second,
   natsReconnectMs: 1 * second,
   /**
-   * A server asks the other servers of its cluster whether one of them serves, and waits this time for an answer. A
-   * server without power or network does not answer, although NATS may still count it as connected.
+   * A server asks, before it serves and then at intervals, whether another server uses the name of its cluster, and
+   * waits this time for an answer. If none arrives, it continues. If no other server is connected to NATS, NATS reports
+   * this at once. The timeout is for a server without power or network, which NATS may still count as connected.
    */
   natsPresenceMs: 1 * second,
   /** Interval of the pings to the NATS server. If two pings in a row get no answer, the connection is opened again. */
@@ -47,8 +48,9 @@ export const workerLimits = {
   workerRetryMsMax: 10 * second,
   /**
    * A worker sends a claim or a result over NATS again if it gets no answer. The timeout of each attempt is this
-   * multiple of the pause before the next attempt. The first timeout is only 2 s, because the message is lost if the
-   * server's connection to NATS breaks. Later timeouts grow up to `workerRequestMs`.
+   * multiple of the pause before the next attempt. If the server's connection to NATS breaks, the message is lost, and
+   * only a further attempt can reach the server. The first timeout is therefore only 2 s. Later timeouts grow up to
+   * `workerRequestMs`.
    */
   workerTimeoutsPerPause: 4,
   /**

@@ -35,7 +35,8 @@ await ana.post('/v1/transcribe', {
 
 const failed = await ana.transcribe(speech(5))
 await ana.post(`/v1/transcribe/${failed}/cancel`)
-// For a long transcript, the player also shows hours. The recording itself may be short.
+// For a transcript of 3 hours, the player also shows hours. The duration comes from the transcript, so a recording of
+// one second is enough.
 const long = { ...conversation({ words: 250, speakers: 2 }), duration_seconds: 3 * 3600 }
 const pia = await reader(service, 'pia', long, wavFile(new Int16Array(16_000)))
 setOperator(service.db, pia.id, true)

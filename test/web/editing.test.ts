@@ -90,8 +90,8 @@ seen('an emptied sentence, a pasted line break and Enter leave one text', async 
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('two\nlines')
   await saved(page)
-  // Of two spaces next to each other, the page removes one only when the field loses the focus. The caret therefore
-  // does not jump while a person types.
+  // If two spaces are next to each other, the page removes one of them, but only when the field loses the focus. During
+  // typing, the removal would move the caret.
   await page.keyboard.press('Control+Home')
   for (let letter = 0; letter < 'two'.length; letter++) await page.keyboard.press('ArrowRight')
   await page.keyboard.type(' more ')

@@ -448,8 +448,8 @@ seen('an upload that is paused while the page asks for its offset sends no furth
   await isAsked.promise
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused at 0%').waitFor()
-  // If the page sent a part of the file after the pause, this part would reach the route before the response to the
-  // later request `/v1` arrives.
+  // If the page sent a further part of the file after the pause, this part would reach the route, and be counted,
+  // before the response to the later request `/v1` arrives. The count 1 therefore proves that no further part was sent.
   await page.evaluate("fetch('/v1').then(response => response.text())")
   expect(parts).toBe(1)
   const removed = page.waitForRequest(request => request.method() === 'DELETE')

@@ -39,7 +39,8 @@ export const hasMore = computed(() => cursor.value !== null)
 
 /**
  * Requests the start of the list of jobs again, up to the last loaded job that has not ended, but at most
- * `pageLengthMax` jobs. Older loaded jobs stay in the list if possible.
+ * `pageLengthMax` jobs. Older loaded jobs stay in the list, unless the response is the whole list or has none of the
+ * loaded jobs.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
@@ -49,8 +50,8 @@ export async function refreshJobs(): Promise<void> {
   const known = loaded.value ?? []
   const fresh = new Set(page.items.map(({ id }) => id))
   const last = page.items.at(-1)
-  // If the response has no loaded job, jobs between the response and the loaded jobs may be missing. If there are no
-  // further jobs, the response is the whole list. In both cases, the response replaces all loaded jobs.
+  // The response replaces all loaded jobs in two cases. It is the whole list, because there are no further jobs. Or it
+  // has none of the loaded jobs, so that jobs older than the response and newer than the loaded jobs may be missing.
   const beginsAgain = page.next_cursor === null || !known.some(({ id }) => fresh.has(id))
   const isOlder = (job: Job) => !fresh.has(job.id) && last && job.created_at < last.created_at
   const older = beginsAgain ? [] : known.filter(isOlder)

@@ -11,8 +11,8 @@ import { type Hit, searchTranscripts } from './hits.ts'
 const last = signal<{ asked: string; items: Hit[]; cursor: string | null } | null>(null)
 
 /**
- * Requests the first hits of a query, unless "Back" or "Forward" led to the hits that were shown last. `read` requests
- * the hits after a cursor or, without one, the first hits again.
+ * Requests the first hits of a query, unless "Back" or "Forward" led to the hits that were shown last. Returns the hits
+ * and the function `read`, which requests the hits after a cursor or, without one, the first hits again.
  */
 export function useHits(asked: string) {
   const hits = last.value?.asked === asked ? last.value : null

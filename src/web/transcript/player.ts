@@ -125,8 +125,9 @@ export class Player {
   }
 
   /**
-   * Finds the cause of an error of the player. Loads the recording again if the server sends it, at most `reloadsMax`
-   * times. From the second error on, loads it again only if the network or an ended session was the cause.
+   * Finds the cause of an error of the player by a new request for the recording. If the server refuses it, shows the
+   * reason. Otherwise, the player loads the recording again, at most `reloadsMax` times. It does so after the first
+   * error, and after each later error that the network or an ended session has caused.
    */
   async #explain(): Promise<void> {
     const { media, position } = this
@@ -144,8 +145,8 @@ export class Player {
       return
     }
     void response.body?.cancel()
-    // The first error always allows another attempt, because the server may have sent an error in place of the
-    // recording.
+    // After the first error, the recording is always loaded again. The server may have sent an error response to the
+    // player in place of the recording, but it has accepted the new request.
     const mayPlay = isBroken || waited || this.#reloads === 0
     if (media && mayPlay && this.#reloads++ < reloadsMax) {
       media.load()

@@ -64,8 +64,8 @@ export class Saving {
   ) {}
 
   /**
-   * Restores unsaved edits of an earlier visit from the browser's storage. If the text on the server has changed to
-   * another text since that visit, adds a conflict.
+   * Restores unsaved edits of an earlier visit from the browser's storage. Adds a conflict if the text on the server
+   * has changed since that visit, and is not the text of the edit.
    */
   open(): void {
     const conflicts: Conflict[] = []

@@ -88,7 +88,9 @@ function selectedPassage({ view }: Studio): Passage | null {
 
 /**
  * Returns the text of the selection. In one paragraph, returns exactly the selected characters. A selection of several
- * paragraphs also contains their times, so whole words are returned, in one paragraph for each speaker.
+ * paragraphs also contains the displayed times of the paragraphs, which do not belong to the text. In this case, the
+ * text is built from the words of the passage, so it has whole words only. It has one paragraph for each turn of a
+ * speaker.
  */
 function textOf({ view }: Studio, passage: Passage): string {
   const [paragraph, last] = [passage.first, passage.last].map(word => {

@@ -3,7 +3,10 @@ import { words } from '../words.ts'
 
 type StepsProps = { count: number; onStep: (by: 1 | -1) => void }
 
-/** Two buttons for the previous and the next of `count` places in the text, for example search results. */
+/**
+ * Two buttons: one for the previous and one for the next place in the text, such as a search result. `count` is the
+ * number of places.
+ */
 export function Steps({ count, onStep }: StepsProps) {
   const { previous, next } = words.steps
   return (
