@@ -225,7 +225,7 @@ test('an utterance that is reported during a job does not begin before the end o
 
 test('words at the end of the recording have the same times in the utterances that are reported during a job', () => {
   const samples = 2 * sampleRate
-  // All words have the time of the last frame, as words often have that the model invents after the speech.
+  // All words have the time of the last frame. Words that the model invents after the speech often have such times.
   const words = ['Thanks', 'for', 'watching.', 'Bye.'].map(word => placed(` ${word}`, 1.98, 2))
   const soFar = new UtterancesSoFar(facts)
   const utterances = [...soFar.add(words, 'en', samples), ...soFar.end('en', samples)]

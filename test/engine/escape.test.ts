@@ -76,8 +76,8 @@ test('of the plain files beside the data folder, the engine can read only those 
       .sort()
   expect(plainFiles([])).toEqual([])
   expect(plainFiles([join(above, 'steno-media'), '/no/such'])).toEqual(['steno-media'])
-  // A model folder may contain the data folder. The engine may then read the files of the model folder, but no file
-  // directly in the data folder.
+  // Here the folder `above` is the model folder, and the data folder is inside it. The engine can then read the files
+  // that are directly in the model folder, but not those that are directly in the data folder.
   expect(plainFiles([above])).toEqual(['config.json', 'steno-media', 'talk.wav'])
   expect(readablePaths(folder)).toContain(join(above, 'recordings'))
   // The files of a model folder may be links, also those of its folder onnx.

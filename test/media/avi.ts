@@ -25,7 +25,8 @@ function packetsOf(file: Buffer): Buffer[] {
 
 /**
  * Repeats the sound of an AVI file, with `pictures` picture packets of two bytes before each packet of sound. If
- * `isSorted` is false, the index of the file lists the last packet twice.
+ * `isSorted` is false, the index of the file lists the last packet twice. The index is then not sorted, because the
+ * position of its last entry is not higher than that of the entry before.
  */
 export function repeatedAvi(file: Buffer, times: number, pictures: number, isSorted = true): Buffer {
   const sounds = packetsOf(file).filter(packet => packet.toString('latin1', 2, 4) === 'wb')

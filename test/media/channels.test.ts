@@ -1,5 +1,5 @@
-// Tests that the mix of a file has the sound of all channels, except the low-frequency channel of surround sound. The
-// file may name any loudspeaker for a channel.
+// Tests that the mix of a file has the sound of all channels, whichever loudspeakers the file names for them. Only the
+// low-frequency channel of surround sound is left out.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

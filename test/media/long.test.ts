@@ -92,8 +92,9 @@ test.each(layouts)('a fragmented file with %s gives the same samples when it is 
   expect((await decodeAll(long)).subarray(0, 31_900)).toEqual(whole.subarray(0, 31_900))
 })
 
-// Each file of three hours in the next tests has at least 225,000 packets. By default, FFmpeg keeps 24 or 40 bytes for
-// each packet, which is more memory than `small` allows.
+// In the next tests, the media program may use only 20 MB of memory (`small`, at the start of this file). Each file of
+// three hours has at least 225,000 packets. By default, FFmpeg keeps 24 or 40 bytes for each packet, and would need
+// more than the 20 MB.
 
 test('a fragmented recording of three hours takes as little memory as a short one', async () => {
   const file = readFileSync(fixture('aac.m4a'))

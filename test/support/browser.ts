@@ -41,8 +41,9 @@ export async function launchBrowser(): Promise<Browser> {
       // All pages of a browser context share one process and its compiled scripts.
       '--disable-site-isolation-trials',
       '--renderer-process-limit=1',
-      // Maps the host name `steno.test` to this machine. Without https, a page from `steno.test` is not a secure
-      // context, but a page from `localhost` is.
+      // Maps the host name `steno.test` to this machine. Tests open pages from this host over http, as users do in a
+      // local network. Such a page is not a secure context, so it has fewer browser functions. A page from `localhost`
+      // would be a secure context even over http.
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
     ],
     env: { PATH: process.env.PATH ?? '', HOME: browserFolder, ...environment },

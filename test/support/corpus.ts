@@ -136,8 +136,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * The body of a sign-up that succeeds. No request has this body, because its password hashes would take a second of CPU
- * time.
+ * The body of a sign-up that succeeds. `bodyRequests` leaves this body out, because the password hashes of its requests
+ * would take a second of CPU time.
  */
 const signUp = JSON.stringify({ email: 'ana@example.org', password: 'long enough 1' })
 

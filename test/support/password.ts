@@ -9,9 +9,9 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. A stored hash
- * with another cost matches no password, and costs no CPU time: `isPassword` compares with such a hash if the account
- * is unknown. The built program hashes at its own cost.
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. A check against
+ * a hash with another cost fails at once, without a computation. Only the hash that `isPassword` uses for an unknown
+ * account has another cost, and no password matches it. The built program hashes at its own cost.
  */
 export function hashAtLowCost(): void {
   const { hash, verify } = Bun.password

@@ -5,8 +5,9 @@ import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, mkdirSync } f
 import { dirname, join } from 'node:path'
 
 const isRoot = process.getuid?.() === 0
-// `unshare -nm` makes namespaces in which root can become another user. Where this command does not work, the option
-// `-r` makes the process root of the namespaces, and the process cannot become another user.
+// `unshare -nm` makes namespaces (for the network and the mounts) in which root can become another user. Where this
+// command does not work, the option `-r` is added. The process then has the rights of root in the namespaces, but it
+// cannot become another user.
 const unshare = ['unshare', isRoot && works(['unshare', '-nm', 'true']) ? '-nm' : '-rnm']
 
 /** False if this machine does not allow the sandbox. */

@@ -1,5 +1,5 @@
 // Runs a service in a process of its own, for tests that kill this process. Its fake engine ends each job after a short
-// random time. crash.test.ts bundles this file as CommonJS, which allows no top-level await.
+// random time. This file must not use top-level await, because crash.test.ts bundles it as CommonJS.
 
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'

@@ -62,8 +62,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
- * A test makes a check this many milliseconds before an expiry. The margin is long, because the steps of a test can
- * take many seconds on a busy machine.
+ * To check that something has not expired yet, a test moves the clock to this many milliseconds before its expiry. The
+ * margin is long, because the steps of a test can take many seconds on a busy machine.
  */
 export const marginMs = 30_000
 

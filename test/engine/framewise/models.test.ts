@@ -69,8 +69,8 @@ test('each letter is a word of its own in a language without spaces', async () =
 
 test('text in another script than the language is decoded again in its script', async () => {
   // The test models recognise each token by its own frequency. The sound has two tones at the same time: a loud one of
-  // a Cyrillic letter, and a quieter one of a Latin letter. So the first text is Cyrillic, and a text in English must
-  // have the Latin letter.
+  // a Cyrillic letter, and a quieter one of a Latin letter. So the first decoding gives the Cyrillic letter. This is
+  // the wrong script for English, so the model decodes again, without Cyrillic letters, and finds the Latin letter.
   const loud = tones(frames(6, 6, 6))
   const both = tones(frames(2, 2, 2)).map((sample, at) => 0.5 * sample + (loud[at] ?? 0))
   const recording = new Recording()

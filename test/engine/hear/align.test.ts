@@ -206,7 +206,8 @@ test('a word ends at most 0.2 s after its last sound, however long the times of 
   expect(ends(piece(' one', 0, 40), piece(',', 40, 90), next)).toEqual([50, 110])
   expect(ends(piece(' one', 0, 40), piece(',', 40, 46), next)).toEqual([46, 110])
   expect(ends(piece(' one', 0, 40), piece('.', 40, 60), piece('"', 60, 90), next)).toEqual([50, 110])
-  // A percent sign is spoken, unlike a comma. So the 0.2 s (10 frames) are counted from the end of the percent sign.
+  // A percent sign is spoken, unlike a comma. So the last sound ends with the percent sign, at frame 60, and the comma
+  // can add at most 0.2 s (10 frames).
   expect(ends(piece(' 5', 0, 20), piece('%', 20, 60), piece(',', 60, 90), next)).toEqual([70, 110])
 })
 

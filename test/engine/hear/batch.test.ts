@@ -50,8 +50,9 @@ test.skipIf(missing).each(layouts)(
         onShare: async () => {},
       })
     const together = await decodeRows(0, names.length)
-    // A text is decoded again if its log probability is below `logProbabilityMin`. If all later texts are even less
-    // probable, the first text is kept, which has the temperature 0.
+    // A text is decoded again, at a temperature above 0, if its log probability is below `logProbabilityMin`. If all
+    // later texts are even less probable, the first text is kept, with its temperature 0 and its low log probability.
+    // So each of the two values shows that a text was decoded again.
     const wasAgain = together.map(
       ({ temperature, logProbability }) => temperature > 0 || logProbability < guards.logProbabilityMin,
     )

@@ -105,8 +105,8 @@ test('rows that end at different steps keep their own tokens', async () => {
   const hypotheses = await recogniseAll(tokens.map(own => ({ attempts: [own] })))
   expect(hypotheses.map(({ tokens }) => tokens)).toEqual(tokens)
   expect(hypotheses.every(({ verdict, temperature }) => verdict === 'good' && temperature === 0)).toBe(true)
-  // The log probability of a text is the mean over its tokens and the end token. In the first text, the end token is as
-  // probable as the only other token, so the mean is that of this token.
+  // The log probability of a text is the mean of the log probabilities of its tokens and of the end token. The first
+  // text has one token, and its end token is equally probable. So the mean equals the log probability of the one token.
   expect(hypotheses[0]!.logProbability).toBeCloseTo(hypotheses[0]!.logProbabilities[0]!, 6)
 })
 

@@ -115,8 +115,9 @@ test('a lower temperature makes the probable tokens more probable, and no forbid
       temperature,
       random: () => random,
     }).token
-  // Token 5 has the probability 0.75 at temperature 1, and 0.9 at temperature 0.5. The random number 0.8 is between
-  // them, so it draws token 6 only at temperature 1.
+  // Only tokens 5 and 6 are likely. The probability of token 5 is 0.75 at temperature 1, and 0.9 at temperature 0.5. A
+  // random number below this probability draws token 5, and a higher one draws token 6. So 0.8 draws token 6 only at
+  // temperature 1.
   expect([drawn(0.8, 1), drawn(0.8, 0.5)]).toEqual([6, 5])
   expect(drawn(0, 1, [0])).not.toBe(0)
 })

@@ -9,8 +9,8 @@ import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /**
- * Returns the probability of speech in each frame. Runs the graph that the authors of the model publish, with the
- * inputs that it has in their code.
+ * Returns the probability of speech in each frame. Runs the graph that the authors of the model publish. The inputs of
+ * the graph are made in the same way as in the code of the authors.
  */
 function published(samples: Float32Array): number[] {
   const session = openSession(runtime(), vadModel())

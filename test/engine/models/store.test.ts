@@ -40,8 +40,9 @@ const wanted = [
 /** The small files of the model, which are downloaded before the weights. */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 /**
- * The sizes of the small files in bytes. In `breaksAfter`, element n is the number of bytes after which transfer n
- * breaks. With these sizes first, the small files arrive completely and only transfers of weights break.
+ * The sizes of the small files in bytes. Tests write them at the start of `breaksAfter`, an option of the test server.
+ * Element n of this option is the number of bytes after which transfer n breaks. The small files are transferred first,
+ * so they arrive completely, and only the later transfers, those of weights, break.
  */
 const wholeSmall = small.map(path => files[path].length)
 

@@ -9,7 +9,7 @@ test('the GPUs of a machine are counted by their device files', async () => {
   for (const name of ['nvidia0', 'nvidia3', 'nvidiactl', 'nvidia-uvm', 'null'])
     await Bun.write(join(devices, name), '')
   // In a container that has two of four GPUs, the device files keep the numbers of the machine, such as 0 and 3. CUDA
-  // gives these two GPUs the numbers 0 and 1.
+  // gives these two GPUs the numbers 0 and 1. The result must have the numbers of CUDA.
   expect(nvidiaGpus(null, devices)).toEqual(['0', '1'])
   expect(nvidiaGpus(null, join(devices, 'missing'))).toEqual([])
 })

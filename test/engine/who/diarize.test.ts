@@ -133,7 +133,7 @@ test('a piece across the end of a block without another piece gets one embedding
         return Float32Array.of(1)
       }),
   }
-  // The fake segmentation finds one voice in each frame whose sample is 1.
+  // The fake segmentation finds one voice in each frame whose middle sample is 1.
   const segment = (samples: Float32Array, count: number, step: number) =>
     Uint8Array.from({ length: count * viewFrames }, (_, at) => {
       const view = Math.floor(at / viewFrames)
