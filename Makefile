@@ -19,8 +19,8 @@ run: install
 # The timeout of one test, in milliseconds. It ends a test that hangs, and is long enough for a test on a busy machine.
 TEST_MS := 60000
 
-# PRIORITY is the nice value of the tests: a lower number is a higher priority. An engine has a nice value of 10 or
-# more. At a higher priority than their engines, the tests would take the cores from the engines they wait for.
+# PRIORITY is the nice value of the tests: a lower number is a higher priority. The tests wait for engines, which have a
+# nice value of 10 or more. So most tests have 10 too: with a lower number, they would take the cores from the engines.
 PRIORITY := 10
 # Under the scheduling policy `batch`, a process that wakes up does not interrupt another one. Fewer interruptions keep
 # the caches of the cores filled: this saves about 5 % of all CPU time. BATCH is empty if `chrt` is missing or not
@@ -48,13 +48,14 @@ OWN_TARGETS := 'test/web/**' 'test/engine/**' 'test/media/**' 'test/workers/**'
 # Checks the source, and at the same time builds the program and compiles the source for the tests. Then runs all tests.
 test: SHELL := bash
 # `cat` gives each call of make below a pipe of its own for the output. A program may make its standard output
-# non-blocking, as the unpacking of the browser does. Without `cat`, this would also be the output of `make test`. make
-# would then fail with "write error" if its output is full for a moment.
+# non-blocking, as the unpacking of the browser does. Without `cat`, the program and `make test` would share one output,
+# which would then be non-blocking for make too. make would fail with "write error" if the output is full for a moment.
 test: install
 	set -o pipefail; $(MAKE) -j2 check build source 2>&1 | cat
-# The targets of the tests run seven test files at a time, which fill two cores, because many tests wait more than they
-# compute. With eight files, the processes take the caches of the cores from each other, and need 7 % more CPU time. The
-# tests of the workers wait for most of their time, so one process runs them from the start to the end.
+# The targets of the tests run seven test files at a time. Many tests wait more than they compute, so seven are needed
+# to keep two cores busy. With eight files, the processes take the caches of the cores from each other, and need 7 %
+# more CPU time. The tests of the workers wait for most of their time, so one process runs them from the start to the
+# end.
 	set -o pipefail; $(MAKE) -j4 --output-sync test-web-then-engine test-workers test-source test-program 2>&1 | cat
 
 # The tests of the web app and of the workers wait for most of their time. So they have the highest priority (the lowest
@@ -76,9 +77,10 @@ test-web-then-engine:
 test-workers:
 	$(RUN_TESTS) test/workers
 
-# Runs the tests of the source that no other target runs. make shows the output of a line with `+` at once, and the
-# output of the other targets when they have ended. `cat` gives the tests a pipe of their own, because a test may make
-# its standard output non-blocking, and make would then fail.
+# Runs the tests of the source that no other target runs. The command begins with `+`, so that make shows its output at
+# once and the user sees that the tests go on. make shows the output of the other targets only when they have ended.
+# `cat` gives the tests a pipe of their own, because a test may make its standard output non-blocking, and make would
+# then fail.
 test-source: SHELL := bash
 # BUN_JSC_useFTLJIT=0 turns off the last optimising compiler of JavaScript. The tests run each piece of code for a short
 # time, and need 4 % less CPU time without it. test/support/own-environment.ts removes this variable from the
@@ -93,8 +95,8 @@ test-program: PRIORITY := 14
 test-program:
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) --parallel=2 test/program test/api test/docs.test.ts
 
-# On two cores, the compiler takes as long with one thread as with several, and a third less CPU time. It needs only 0.5
-# GB, so GOGC lets it collect garbage rarely.
+# With one thread, the compiler needs a third less CPU time than with several threads. On two cores, it does not take
+# longer. It needs only 0.5 GB of memory, so GOGC lets it collect garbage rarely.
 check: install
 	GOGC=400 $(BUN) node_modules/typescript-native/bin/tsc --singleThreaded
 	GOGC=400 $(BUN) node_modules/typescript-native/bin/tsc --singleThreaded -p src/web

@@ -111,7 +111,8 @@ const { success, logs } = await Bun.build({
     ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }),
   },
   target: 'bun',
-  // With `splitting`, code that is imported at its first use is loaded into memory only then.
+  // With `splitting`, the program loads the code of an `import()` into memory only when it runs this `import()`.
+  // Without it, the program would load all code at its start.
   splitting: true,
   // With bytecode, the program starts in half the time and is 10 MB larger. In some versions of Bun, bytecode from
   // another kind of machine crashes (https://github.com/oven-sh/bun/issues/18416).

@@ -64,7 +64,7 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
     memoryBytes: limits.mediaMemoryBytes,
   }
   // The long file consists of ten copies of an encoded hour. Each copy contains the padding of the encoder, so the file
-  // is slightly longer than ten hours, which is the default limit.
+  // is slightly longer than ten hours. The default limit is ten hours and would refuse the file, so it is doubled.
   const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: MediaOrder = {
     operation,

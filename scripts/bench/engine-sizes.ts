@@ -46,7 +46,8 @@ async function run(): Promise<string[][]> {
         if (variant === 'compact') await writeCompact(openSource(modelFolder), join(modelFolder, compactFile))
         const order: PaceOrder = { folder: modelFolder, variant, rows, tokens, threads: 2, npm: false }
         const ours = await ask<Pace>('pace.ts', order)
-        // The npm package onnxruntime-node cannot run steno's 8-bit weights. `variant: ''` selects 32-bit floats.
+        // The npm package onnxruntime-node cannot run steno's 8-bit weights (`compact`). So it always runs the 32-bit
+        // floats (`variant: ''`), and in the rows of `compact`, the two programs have different weights.
         const theirs = await ask<Pace>('pace.ts', { ...order, variant: '', npm: true })
         const window = ours.encodeMs + ours.decodeMs / rows
         table.push([

@@ -103,7 +103,8 @@ function openRandom(runtime: Runtime, dimensions: Dimensions): Opened {
 function measureBatch({ network, facts }: Opened, rows: number): Times {
   const picture = Float32Array.from({ length: facts.mels * 2 * frames }, (_, at) => Math.sin(at / 7))
   const window = network.encoder.encode({ picture })
-  // The first batch is not measured: it allocates the caches, and CUDA records the operations of its steps.
+  // The first batch is not measured, because it takes longer than later ones: it allocates the caches, and CUDA records
+  // the operations of a step. Later steps only replay the record.
   decode(network, facts, { window, rows, steps: 4 })
   const encoderMs = meanMs(encodedWindows, () => network.encoder.encode({ picture }).close())
   const { startMs, stepMs } = decode(network, facts, { window, rows, steps: tokensPerWindow })
@@ -121,7 +122,7 @@ function decode(
   const prompt = [facts.start, facts.languages.get('en') ?? 0, facts.transcribe ?? 0]
   const before = performance.now()
   const batch = decoder.begin(windows, prompt, greedy)
-  // Reading the result waits until the GPU has computed the step.
+  // Reading the result waits until the GPU has computed the step, so `startMs` includes the time of the GPU.
   batch.logits(0)
   const startMs = performance.now() - before
   let tokens = windows.map(() => facts.firstTimestamp)

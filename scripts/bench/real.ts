@@ -12,10 +12,10 @@
 // STENO_BENCH_PUBLISHED: the folder of the weights in ONNX files of onnx-community, for transformers.js.
 //
 // All sets of sounds contain the same 50 utterances. The set `joined` has one file. The set `one by one` has one file
-// for each utterance. The word errors of `one by one` change by chance with small shifts of the sound.
+// for each utterance.
 //
 // STENO_BENCH_LEADS=0,0.05,0.11: measures one set `one by one` for each number. Each file starts with this many seconds
-// of silence.
+// of silence. Such a small shift of the sound changes the word errors by chance, so a comparison needs several sets.
 // STENO_BENCH_SOUNDS: measures only the sets whose name starts with this text, such as `joined`.
 // STENO_BENCH_SAY=1: prints every text to stderr.
 

@@ -1,7 +1,7 @@
 // Measures where words start and end in real speech, with Whisper base. The pauses in the sound are the reference: a
-// word after a pause starts with the voice, and a word before a pause ends with it. The starts are also compared with
-// those of openai/whisper. The environment variables for faster-whisper and openai/whisper are those of the benchmark
-// `real`, in real.ts.
+// word after a pause must start at the end of the pause, and a word before a pause must end at the start of the pause.
+// The starts are also compared with those of openai/whisper. The environment variables for faster-whisper and
+// openai/whisper are those of the benchmark `real`, in real.ts.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 // Runs jobs on simulated workers with a real nats-server. The first run has no faults and measures the CPU time of the
-// server. The second run has killed workers, frozen workers and network faults. STENO_BENCH_JOBS sets its number of
-// jobs, and STENO_BENCH_SEED sets its seed.
+// server. The second run has killed workers, frozen workers and network faults. For the second run, STENO_BENCH_JOBS
+// sets the number of jobs, and STENO_BENCH_SEED sets the seed of the random faults.
 
 import { type ClusterResult, runCluster } from '../../test/support/cluster.ts'
 import { hasNats } from '../../test/support/find-nats.ts'

@@ -69,7 +69,8 @@ const attacks: Attack[] = [
     name: 'webhooks that are never answered',
     jobs: 1000,
     async step(caller, { port }, count) {
-      // The host name is different at each call. A circuit breaker would stop the webhooks to a host that fails often.
+      // Each call uses another host name. With one name, the circuit breaker of steno would stop the attack, because it
+      // sends no more webhooks to a host that fails often.
       const webhook_url = `http://host${count}.localhost:${port}/never`
       await untilEnded(caller, { url: 'http://127.0.0.1:1/a.mp3', webhook_url })
     },

@@ -1,7 +1,8 @@
 """Transcribes windows of 30 s with a fixed number of tokens for each: python forced.py faster|cpp WEIGHTS TOKENS SOUND
 
-With random weights, a program would decode any number of tokens. SOUND is a file of raw 32-bit floats. `faster` is
-faster-whisper, and `cpp` is whisper.cpp. Prints the number of decoded tokens.
+The weights are random, so without a fixed number, each program would decode another number of tokens, and their times
+could not be compared. SOUND is a file of raw 32-bit floats. `faster` is faster-whisper, and `cpp` is whisper.cpp.
+Prints the number of decoded tokens.
 """
 import sys
 
@@ -16,9 +17,9 @@ def faster(weights, count, sound):
     from faster_whisper import BatchedInferencePipeline, WhisperModel
     model = BatchedInferencePipeline(WhisperModel(weights, device="cpu", compute_type="int8", cpu_threads=2))
     spans = [{"start": at, "end": at + SECONDS} for at in range(0, len(sound) // RATE, SECONDS)]
-    # Each window must get exactly `count` tokens. faster-whisper adds the four tokens of the prompt to `max_new_tokens`
-    # and passes the sum to CTranslate2 as the maximum length. The sum is 2 * count. CTranslate2 decodes at most half of
-    # the maximum length, which is `count` tokens. The text never ends earlier, because the end token is suppressed.
+    # Each window must get exactly `count` tokens. CTranslate2 decodes at most half of its maximum length, so this
+    # length must be 2 * count. faster-whisper adds the four tokens of the prompt to `max_new_tokens` to get the maximum
+    # length, so 4 is subtracted here. The text never ends earlier, because the end token is suppressed.
     options = dict(language="en", temperature=0.0, vad_filter=False, clip_timestamps=spans, max_new_tokens=2 * count - 4)
     segments, _ = model.transcribe(
         sound, batch_size=8, beam_size=1, word_timestamps=True, suppress_tokens=[-1, *SPECIAL], **options)

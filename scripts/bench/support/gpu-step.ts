@@ -95,8 +95,9 @@ const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
 
 /**
  * Returns the number of kernels of an operation, according to the source code of ONNX Runtime's CUDA provider.
- * `Attention` starts four kernels: two clear buffers, one computes parts of the result, and one joins the parts. With
- * the input `lengths` (the number of cached tokens in each row), a fifth kernel converts these numbers.
+ * `Attention` starts four kernels: two kernels fill buffers with zeros, one kernel computes parts of the result, and
+ * one kernel joins the parts. With the input `lengths` (the number of cached tokens in each row), a fifth kernel
+ * converts these numbers.
  */
 function kernelsOf({ kind, inputs }: Operation): number {
   if (withoutKernel.has(kind)) return 0

@@ -29,7 +29,7 @@ export type Heard = {
   cpuMs: number
   /**
    * The times of the encoder and the decoder inside ONNX Runtime. Both times are 0 for a model with steno's 8-bit
-   * weights (the compact form).
+   * weights (the compact form), because `watchRuns` does not recognise the graphs of such a model.
    */
   bareWallMs: number
   bareCpuMs: number
@@ -93,9 +93,10 @@ function clock() {
 }
 
 /**
- * Measures the time of all runs of the encoder and the decoder. The first input of an ONNX graph of onnx-community has
- * the name `input_features` in the encoder and `input_ids` in the decoder. Runs of any other graph do not count, so
- * both times are 0 for a model with steno's 8-bit weights (the compact form).
+ * Measures the time of all runs of the encoder and the decoder. Recognises them by the name of the first input, which
+ * is `input_features` in the encoder and `input_ids` in the decoder of the ONNX files of onnx-community. Runs of other
+ * graphs do not count. A model with steno's 8-bit weights (the compact form) runs graphs with other input names, so
+ * both times are 0.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }
