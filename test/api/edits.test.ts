@@ -278,8 +278,8 @@ test('long names of speakers leave room for edits', async () => {
   const change = async (index: number, text: string) =>
     (await patch({ utterances: [{ index, text }] })).status
   expect(await change(0, 'a '.repeat(limits.editedTextLengthMax / 2))).toBe(200)
-  // This name is in each of the 5,000 words of the first utterance, and takes 320 bytes there. It must not count as
-  // text that edits have added.
+  // In the transcript, each word contains the name of its speaker. The first utterance has 5,000 words, so this name of
+  // 320 bytes is stored 5,000 times. The names must not count as text that edits have added.
   const name = '😀'.repeat(limits.speakerNameLengthMax)
   expect((await patch({ speakers: { 'SPEAKER 1': name } })).status).toBe(200)
   expect(await change(1, 'One more word than before.')).toBe(200)

@@ -115,8 +115,9 @@ test('the key is locked while its first request runs', async () => {
     `POST /v1/transcribe HTTP/1.1\r\nHost: x\r\nAuthorization: ${ana.key}\r\nIdempotency-Key: a\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   )
-  // The server locks the Idempotency-Key after it has read the headers of the slow request. Before that, the invalid
-  // body `{}` gets the status 400.
+  // The server locks the Idempotency-Key after it has read the headers of the slow request. Until then, a second
+  // request with the invalid body `{}` gets the status 400. So the test repeats the second request until the key is
+  // locked.
   let locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
   while (locked.status === 400) locked = await ana.post('/v1/transcribe', '{}', keyed('a'))
   expect([locked.status, locked.body.error.code]).toEqual([409, 'IDEMPOTENCY_KEY_LOCKED'])

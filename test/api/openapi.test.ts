@@ -213,7 +213,7 @@ sourceOnly('the document has every endpoint with its parameters, bounds and erro
   expect(Object.keys(append.responses['204'].headers)).toContain('Tus-Resumable')
   const told = JSON.stringify(paths)
   // These three codes are not in the document. NOT_FOUND is for unknown routes, and INVALID_CREDENTIALS for routes
-  // below /app, which are not public. MODEL_NOT_FOUND has OpenAI's name there.
+  // below /app, which are not public. For MODEL_NOT_FOUND, the document has OpenAI's code `model_not_found`.
   const elsewhere = ['NOT_FOUND', 'INVALID_CREDENTIALS', 'MODEL_NOT_FOUND']
   expect(told).toContain('model_not_found: ')
   const codes = Object.keys(requestErrors).filter(code => !elsewhere.includes(code))

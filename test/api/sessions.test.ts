@@ -80,7 +80,8 @@ sourceOnly('an account that has no password yet answers as one that does not exi
 steered('a sign-in without an account hashes the password too, at the same cost', async () => {
   const service = await startTestService()
   createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })
-  // `hashAtLowCost` has already replaced both functions by spies, and `spyOn` returns these spies.
+  // `hashAtLowCost` has already replaced both functions by spies. Here, `spyOn` changes nothing: it returns these
+  // spies, so that the test can read the arguments of their calls.
   const [hash, verify] = [spyOn(Bun.password, 'hash'), spyOn(Bun.password, 'verify')]
   await hashPassword(password)
   for (const email of ['ana@example.org', 'unknown@example.org'])

@@ -55,7 +55,8 @@ test('a response or event with a missing, wrong or undeclared field is detected'
 })
 
 // The schema must reject these values before they are decoded. Elysia recognises a decoding error only by its class
-// name, which may be different in the built program.
+// name, which may be different in the built program. The answer to such a request would then be an internal error
+// (500).
 test('a query out of range fails validation before it is decoded', () => {
   for (const limit of ['0', '201', '-1', '1.5', '1e1', ' 5', '']) {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])

@@ -337,7 +337,8 @@ test('a download above the limit is refused, and the reading of a named pipe end
     await expect(bring('address', `${server.url}`)).rejects.toThrow('100 B')
     const piped = bring('pipe', pipe).catch(error => error.message)
     controller.abort(new Error('interrupted'))
-    // The limit of 2 s ends a failing test before the test timeout.
+    // If the pipe is not given up, the limit of 2 s fails the test, and `finally` closes the pipe. At the test timeout,
+    // `finally` would not run.
     expect(await Promise.race([piped, Bun.sleep(2000)])).toBe('interrupted')
   } finally {
     closeSync(writer)

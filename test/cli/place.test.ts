@@ -122,8 +122,8 @@ byRoot('a command of a user who may not use the data folder names the file and t
   expect(refusalOf(data)).toBe(words(join(data, 'steno.db')))
   for (const path of [data, join(data, 'steno.db')]) chownSync(path, otherUser, otherUser)
   expect(refusalOf(data)).toBe('')
-  // The user must be able to read the secret, but not to write it: it may be a read-only file or a mount of a
-  // container.
+  // The user needs the right to read the secret, but does not need the right to write it: it may be a read-only file or
+  // a mount of a container.
   const secret = join(data, 'secret.key')
   writeFileSync(secret, '', { mode: 0o400 })
   expect(refusalOf(data)).toBe(words(secret))

@@ -267,8 +267,9 @@ test('a server goes on while its log cannot be written, and ignores SIGHUP if it
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([404, 404, 200])
   child.kill('SIGHUP')
   expect((await fetch(`${url}/v1/health`)).status).toBe(200)
-  // A server that stops may still answer, so the test also reads which signals the server ignores. `SigIgn` is a bit
-  // mask, and its bit 0 belongs to signal 1, SIGHUP.
+  // This answer does not prove that the server ignores SIGHUP, because a server that is stopping may still answer. So
+  // the test also reads which signals the server ignores. `SigIgn` is a bit mask, and its bit 0 belongs to signal 1,
+  // SIGHUP.
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
   expect(Number.parseInt(/^SigIgn:.*(.)$/m.exec(status)?.[1] ?? '0', 16) & 1).toBe(1)
   expect(await stop()).toBe(0)

@@ -121,8 +121,8 @@ test('after a write has timed out on the lock, no later write waits, until a wri
 test('each write, also one in a transaction, waits for the disk', async () => {
   const db = open()
   /**
-   * Returns true if no flush is needed. The loop gives `durable` time only to end without a flush: a flush takes at
-   * least one turn of the event loop.
+   * Returns true if no flush is needed. Without a flush, `durable` ends before the loop ends. A flush takes longer than
+   * the loop, because it needs at least one turn of the event loop.
    */
   const isDurable = async () => {
     let isDone = false
@@ -286,7 +286,8 @@ async function openOnFullDisk(kilobytes: number): Promise<string> {
 
 test('a database that cannot be opened on a full disk is named, with the free space of the disk', async () => {
   openDb(folder).close()
-  // SQLite needs 32 KB on this disk for the shared memory of a database. A file may have only 16 KB here.
+  // To open the database, SQLite creates the file `steno.db-shm` of 32 KB for its shared memory. This test permits only
+  // 16 KB for a file, so the database cannot be opened.
   const said = await openOnFullDisk(16)
   expect(said).toStartWith(
     `${join(folder, 'steno.db')} cannot be opened: disk I/O error; the disk of ${folder} has `,
@@ -362,8 +363,8 @@ test('after a failed flush of the log, a regular end does not move the log into 
   const path = join(folder, 'steno.db')
   const bytes = () => [path, `${path}-wal`].map(file => statSync(file).size)
   const before = bytes()
-  // The call of `durable` opens the log by its name. This name now leads to `/dev/null`, which cannot be flushed, so
-  // the flush fails. The database still writes to the real log, which it opened before.
+  // `durable` opens the write-ahead log by its name, and flushes it. The test makes this name a link to `/dev/null`,
+  // which cannot be flushed, so `durable` fails. The database itself has opened the real log before, and still uses it.
   renameSync(`${path}-wal`, `${path}-log`)
   symlinkSync('/dev/null', `${path}-wal`)
   const flushed = db.durable()

@@ -492,8 +492,9 @@ test('a command beside the server that waits is refused, because its changes wou
   const take = (holder: string) => openLease({ folder, holder, afterMs: 0, monotonic: () => 0 })()
   expect(await codeOf(two)).toBe(0)
   await (await take('one'))?.own()
-  // No server has joined the pair with the data folder `spare`, which may be a restored backup. The command is
-  // therefore permitted there.
+  // `accounts credit` is refused only in the data folder of the server that waits. The data folder `spare` belongs to
+  // no server of the pair (it may be a restored backup), so no copy replaces its database, and the command is
+  // permitted.
   expect([await codeOf(one), await codeOf(two), await codeOf(spare)]).toEqual([0, 1, 0])
   // A backup is permitted on the second machine, because its database may be the only one left if the first machine is
   // lost.
@@ -506,7 +507,8 @@ test('a command beside the server that waits is refused, because its changes wou
   expect([await codeOf(one), await codeOf(two)]).toEqual([0, 1])
   await taken?.own()
   expect([await codeOf(one), await codeOf(two)]).toEqual([1, 0])
-  // Without the shared folder, the command cannot find out which server served last. The command is then permitted.
+  // Without the shared folder, `accounts credit` cannot find out which server served last. It is refused only if it
+  // knows that the other server did, so it is permitted.
   rmSync(folder, { recursive: true })
   expect(await codeOf(one)).toBe(0)
 })

@@ -23,8 +23,8 @@ const db = openDb(folder)
 const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
 const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
 
-// Starts one job of the account. The accounts take turns, so the jobs of a new account then come before other jobs of
-// this account.
+// Starts one job of the account a@example.org. The accounts take turns, so a new account of a test, of which no job has
+// been started, then comes before a@example.org. The tests of the order of jobs need this, also when they run alone.
 beforeAll(() => {
   steps.pending(newJob())
   startNextJob(db)

@@ -52,8 +52,8 @@ steered('a suspend of the machine fails no job', async () => {
 
 steered('the time in which the server was down fails no job', async () => {
   const service = await startTestService()
-  // The clock of the timeouts starts at zero in each process. The start times that the first server stored are in the
-  // future for the second server.
+  // The clock of the timeouts starts at zero in each process. So for the second server, the start times that the first
+  // server stored are in the future. The second server must count the timeouts from its own start.
   service.later(hourMs)
   const ana = service.account('ana')
   const { body: downloading } = await ana.post('/v1/transcribe', { url: 'https://silent.test/a.mp3' })

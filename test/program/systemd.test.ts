@@ -90,8 +90,9 @@ const steps = `
 `
 
 /**
- * The expected output of the whole script. The last lines come from the commands after `steps`, which move the
- * service to another machine, start a second service, and then move and remove the first one.
+ * The expected output of the whole script. The last lines come from the commands after `steps`. These commands move the
+ * service to another machine, start a second service, move the data folder of the first service to another place, and
+ * remove the first service.
  */
 const expected = `not installed: steno: STENO_MAX_DURATION=long: a duration such as 250ms, 2s, 30m, 24h or 7d is needed
 code 78

@@ -99,7 +99,8 @@ natsTest('workers that are refused because of their name get the reason, and it 
   const refused: unknown = ['worker refused', { worker: 'gpu-1', reason: message }]
   expect<unknown>(warn.mock.calls).toEqual([refused])
   expect(fleet.workers()).toHaveLength(max)
-  // A refusal is logged again if all workers of the name have left since the last refusal.
+  // After an hour without a message, the server removes all workers with the name gpu-1. The next refusal of a worker
+  // with this name is then logged again.
   later(3_600_001)
   fleet.sweep()
   await fill()

@@ -204,8 +204,8 @@ test('another worker gets a job exactly at the end of the lease', () => {
   handOvers.claim('gpu-1', claim, Infinity)
   const next = () => handOvers.claim('gpu-2', { ...claim, delivery: 2 }, Infinity)
   state.now = 2 * hour - 0.5
-  // A worker gives the message of the job back to JetStream for `afterMs`. The lease lasts for another 0.5 ms. With 0
-  // ms, the worker would get the message again before the end of the lease.
+  // A worker gives the message of the job back to JetStream for `afterMs`. The lease lasts for another 0.5 ms, which is
+  // rounded up to 1 ms. Rounded down to 0 ms, the worker would get the message again before the end of the lease.
   expect([handOvers.isHeard(entry), next()]).toEqual([true, { kind: 'later', afterMs: 1 }])
   state.now = 2 * hour
   expect([handOvers.isHeard(entry), next()]).toMatchObject([false, { kind: 'yours', fence: 3 }])
@@ -264,7 +264,8 @@ test('a job whose fourth claim ends with a failure of the machine fails with thi
   const { fence, token } = answer
   const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
   using error = spyOn(log, 'error').mockImplementation(() => {})
-  // With the answer `again`, the worker would give the message back to JetStream, and the job would be claimed again.
+  // This was the last permitted claim, so the job fails, and the answer must be `stored`. With the answer `again`, the
+  // worker would give the message back to JetStream, and another worker would claim the job.
   expect(handOvers.result({ session: 'x', job: 'job', fence, token, failure })).toEqual({ kind: 'stored' })
   expect(await entry.done.catch(reason => reason)).toEqual(new JobFailure('INTERNAL_ERROR'))
   expect(handOvers.size).toBe(0)
@@ -616,8 +617,8 @@ const hour = 3_600_000
 
 /**
  * Returns the hand-overs (jobs that a server has given to workers), with one job. The test changes `state`: the
- * monotonic clock, and the end of the job in the database. `add` adds the job again, and `stop` aborts it, as the
- * server does when it ends. `seconds` collects its progress.
+ * monotonic clock, and the end of the job in the database. `add` adds the job again. `stop` aborts the job, as a server
+ * does when the server ends. `seconds` collects the progress of the job.
  */
 function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtterances'] = () => {}) {
   let fence = 1

@@ -98,8 +98,8 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   const cutAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // The request that was open when the connection broke gets no answer, and would time out only after this time. So the
-  // worker has not waited for the timeout.
+  // The request that was open when the connection broke gets no answer. Its timeout is `workerPullMs` plus
+  // `workerRequestMs`. The worker got the job earlier, so it did not wait for this timeout.
   expect(performance.now() - cutAt).toBeLessThan(limits.workerPullMs + limits.workerRequestMs)
   proxy.close()
 })
@@ -124,7 +124,8 @@ natsTest('after a short break of the connection, a job goes to the worker at onc
   const backAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // JetStream delivers an unanswered message again only after `workerKeepMs`, so this message was not lost.
+  // JetStream delivers a lost message again only after `workerKeepMs`. The job came earlier, so its message was not
+  // lost.
   expect(performance.now() - backAt).toBeLessThan(limits.workerKeepMs)
   proxy.close()
 })
@@ -200,8 +201,9 @@ natsTest(
     }
     greetings = 0
     await Bun.sleep(2500)
-    // The pauses between the first messages after an outage are 0.1, 0.2, 0.4 and 0.8 s. Later pauses are 1.7 s. So one
-    // outage causes at most 7 messages in 2.5 s, and five outages must not cause more.
+    // After an outage, the worker sends a `hello` at once, and more of them after pauses of 0.1, 0.2, 0.4, 0.8 and
+    // 1.6 s. These are 5 messages in 2.5 s. Its regular messages, one every 1.7 s, add at most 2. So one outage causes
+    // at most 7 messages, and five outages must not cause more.
     expect(greetings).toBeLessThanOrEqual(7)
     proxy.close()
   },
@@ -229,8 +231,8 @@ for (const kind of ['claim', 'beat', 'result'])
       if (kind !== 'result') await broken.promise
       engine.finish(task)
       await ana.until(id, 'completed')
-      // The request that was open when the connection broke gets no answer, and would time out only after this time. So
-      // the worker has not waited for the timeout.
+      // The request that was open when the connection broke gets no answer. The job must still complete within
+      // `workerRequestMs`, the longest timeout of a request.
       expect(performance.now() - (await broken.promise)).toBeLessThan(limits.workerRequestMs)
       expect([engine.tasks.length, charges(service, id)]).toEqual([1, ['reserve', 'settle']])
       proxy.close()

@@ -1,5 +1,6 @@
-// Tests the subjects to which the server and JetStream send their answers. The server and JetStream have more rights
-// than a worker. NATS does not check a worker's rights for the reply subject of its request.
+// Tests the subjects to which the server and JetStream send their answers. A worker names the reply subject in its
+// request, and NATS does not check the worker's rights for it. The server and JetStream have more rights than a worker.
+// So without a check, a worker could make them send a message to a subject to which the worker itself may not send.
 
 import { expect } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -24,8 +25,8 @@ natsTest('the server answers a worker only at the inbox of this worker', async (
   const thief = await openThief(addressOf('gpu-2'))
   const request = [subjects.request('gpu-2', 'models'), bytesOf({ protocol })] as const
   for (const reply of foreignReplies) thief.publish(...request, { reply })
-  // With the documented rights, a worker may not send to the subject `serverPresence`. The connection of the server
-  // sends these messages in its place, as a worker with wider rights could.
+  // With the documented rights, a worker may not send to the subject `serverPresence`, but a worker with wider rights
+  // could. So the test sends these messages over the connection of the server.
   for (const reply of foreignReplies.slice(0, -1)) wire.publish(subjects.serverPresence, '', { reply })
   await wire.flush()
   // The server answers requests in their order, so it has handled all earlier messages when this request is answered.
