@@ -283,8 +283,8 @@ static bool read_packet(Fragments *fragments)
     return true;
 }
 
-// Moves to the next packet that the fragments list, of any track. Returns false at the end of the file, or at a box or
-// a packet that only FFmpeg can read.
+// Moves to the next packet of any track in the fragments. Returns false at the end of the file, or at a box or a packet
+// that only FFmpeg can read.
 bool fragments_next(Fragments *fragments)
 {
     while (fragments->run_left == 0) {

@@ -11,7 +11,7 @@ import * as shapes from './shapes/introduction.ts'
 
 /**
  * Creates the routes of this file. `whole` returns the complete app, which the OpenAPI document describes. Call `whole`
- * only while a request is handled: routes are added to the app before the first request.
+ * only while a request is handled, because the app is not complete before the first request.
  */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let description: Description | null = null

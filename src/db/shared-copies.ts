@@ -107,7 +107,8 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
     const child = spawnChild(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
     const message = await child.stderr.text()
     const code = await child.exited
-    // Old files are removed also after a failed copy: the drafts of killed processes may have filled the folder.
+    // Old files are removed also after a failed copy. It may have failed because the unfinished files of killed
+    // processes fill the disk.
     removeOld(folder)
     if (code === 0) return true
     log.error('database not copied', { reason: message.trim() })
@@ -125,8 +126,8 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
 }
 
 /**
- * Removes old copies, and the drafts of copies and leases that killed processes left. If this fails, logs the error and
- * does not throw.
+ * Removes old copies, and the unfinished files that killed processes left. If this fails, logs the error and does not
+ * throw.
  */
 function removeOld(folder: string): void {
   try {

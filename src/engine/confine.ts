@@ -9,9 +9,9 @@ import { devicesFor } from './devices.ts'
 
 /**
  * Matches the entries of the data folder that the engine must not read: the secret key, the lock file, the folder with
- * sent mail, and each database or backup (a name with `.db`). A compact copy of a model, and a draft (a file that is
- * still being written), have a hash or a UUID in their names. If it begins with `db`, the name has `.db` too, but does
- * not match.
+ * sent mail, and each database or backup (a name with `.db`). The name of a compact copy of a model has a hash after a
+ * dot, and that of a draft (a file that is still being written) a UUID. A hash or UUID that begins with `db` must not
+ * match.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']

@@ -1,4 +1,4 @@
-// The names of jobs, for the statement of an account.
+// The names of jobs, for the list of an account's deposits and charges.
 
 import { withoutPassword } from '../base/visible.ts'
 import type { Db } from '../db/db.ts'

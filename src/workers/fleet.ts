@@ -121,7 +121,7 @@ export class Fleet implements Engine {
     return this.#link.fault() ?? (this.#takesJobs() ? null : 'JetStream takes no jobs; the log says why.')
   }
 
-  /** Returns false if the stream accepts no jobs, or if there are pools and none of them has its queues. */
+  /** Jobs can be passed on if JetStream accepts them and, once workers have come, the queues of a pool exist. */
   #takesJobs(): boolean {
     const hasQueues = this.#roster.pools().length === 0 || this.#poolsWithQueues().length > 0
     return this.#refusal === null && hasQueues

@@ -9,8 +9,8 @@ import type { Beat } from './requests.ts'
 import { workerName } from './roster.ts'
 
 /**
- * The worker with the last claim of a job. `fence` is the number of this claim. `delivery` counts how often JetStream
- * had delivered the job's message at the claim. `delivery` is 0 if the server has restarted since the claim.
+ * The worker with the last claim of a job. `fence` is the number of this claim. `delivery` is how often JetStream had
+ * delivered the job's message at the claim. It is not stored, so it is 0 if steno's server has restarted since.
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 

@@ -33,8 +33,8 @@ export function temporaryFolder(): string {
 }
 
 /**
- * Creates a temporary folder that is usually on a disk, for large files. A hard link to the built program may work
- * there, instead of a copy.
+ * Creates a temporary folder for large files. It is usually on the disk that also has the built program, so a hard link
+ * to the program can replace a copy. The other temporary folders are usually in memory.
  */
 export function temporaryFolderOnDisk(): string {
   return folderIn(tmpdir())

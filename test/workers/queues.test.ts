@@ -149,7 +149,7 @@ natsTest('a pool whose queue could not be created gets jobs when a sweep has cre
     (await hello(['de'])).json<Extract<HelloAnswer, { kind: 'welcome' }>>().pool
   // If the answer named a pool, the worker would ask for jobs, and get no answer from JetStream.
   expect(await poolOfAnswer()).toBeNull()
-  // A further attempt that fails is not logged.
+  // The sweep tries again to create the queue. If this attempt fails too, it is not logged.
   fleet.sweep()
   expect(await poolOfAnswer()).toBeNull()
   const reason: unknown = expect.objectContaining({ pool, error: expect.any(String) })

@@ -108,8 +108,9 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * Limits the memory of a batch with several recordings. The number of windows, times the length of the longest window,
- * is at most `memoryShare` × `rows` × 30 s. Used only if each row needs the memory of the longest window of the batch.
+ * Limits the memory of a batch with several recordings. If each window of a batch needs as much memory as its longest
+ * window, the number of windows times this length is at most `memoryShare` times that of a full batch (`rows` windows)
+ * of 30 s.
  */
 const memoryShare = 1.5
 

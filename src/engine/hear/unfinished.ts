@@ -18,8 +18,8 @@ export const restFramesMax = 15 * framesPerSecond
 export const progressMin = 0.5 * framesPerSecond
 
 /**
- * Returns the part of the window that must be decoded again, or null if there is none. Called when the model has
- * returned the end token.
+ * Called when the model has ended the text of a window. Returns the part of the window whose text is still missing or
+ * improbable, so that it must be decoded again, or null if there is none.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,

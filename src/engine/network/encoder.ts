@@ -157,8 +157,8 @@ function crossParts(layers: Layers, states: string, { decoderLayers }: Size): st
 }
 
 /**
- * Returns the names of the cross-attention keys of all decoder layers, and then of the cross-attention values. Steno's
- * own operations compute them.
+ * Adds steno's own operations that compute the cross-attention keys and values to the graph. Returns the names of their
+ * outputs: first the keys of all decoder layers, then the values.
  */
 function ownCrossParts(
   layers: Layers,
