@@ -13,7 +13,7 @@ import { openMedia, readInspection } from '../../src/media/inspect.ts'
 import { argumentsOf, type MediaOrder } from '../../src/media/order.ts'
 import { findProgram } from '../../src/media/program.ts'
 import { type Bounds, runChild } from '../../src/media/run-child.ts'
-import { readMessages } from '../../src/media/wire.ts'
+import { headerBytes, kinds, readMessages } from '../../src/media/wire.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { wavHeader } from '../support/sound.ts'
@@ -36,28 +36,30 @@ afterEach(() => {
   expect(children()).toEqual([])
 })
 
+/** Returns a message of the media program. */
+function message(kind: keyof typeof kinds, body: Uint8Array): Buffer {
+  const header = Buffer.alloc(headerBytes)
+  header.writeUInt16BE(0x5354)
+  header.writeUInt16BE(kinds[kind], 2)
+  header.writeUInt32BE(body.length, 4)
+  return Buffer.concat([header, body])
+}
+
+/** The message with the version of the protocol. */
+const begin = message('begin', Buffer.from('1'))
+const samples = message('samples', new Uint8Array(65_536))
+/** Shell commands that start the fake media program again, so that its output never ends. */
+const repeat = 'exec "$0"'
+const end = (record: object) => message('end', Buffer.from(JSON.stringify(record)))
+
 /**
- * Writes a fake media program, and returns its path. The program runs the code `begin`, which sends the protocol
- * version by default, and then the code `lines`. The code can use `send`, `end` and `samples`.
+ * Writes a fake media program, and returns its path. It prints `first` and then `output`, and runs the shell commands
+ * `then`. A shell starts with a tenth of the CPU time of Bun.
  */
-function standIn(lines: string, begin = `send('begin', new TextEncoder().encode('1'))`): string {
-  const path = join(temporaryFolder(), 'program.ts')
-  const source = `#!${process.execPath}
-     import { writeSync } from 'node:fs'
-     import { headerBytes, kinds } from ${JSON.stringify(join(import.meta.dir, '../../src/media/wire.ts'))}
-     const send = (kind, body) => {
-       const message = Buffer.alloc(headerBytes + body.length)
-       message.writeUInt16BE(0x5354)
-       message.writeUInt16BE(kinds[kind], 2)
-       message.writeUInt32BE(body.length, 4)
-       message.set(body, headerBytes)
-       writeSync(1, message)
-     }
-     const end = record => send('end', new TextEncoder().encode(JSON.stringify(record)))
-     const samples = () => send('samples', new Uint8Array(65536))
-     ${begin}
-     ${lines}`
-  writeFileSync(path, source, { mode: 0o755 })
+function standIn(output: readonly Uint8Array[], then = '', first = begin): string {
+  const path = join(temporaryFolder(), 'program')
+  writeFileSync(`${path}.output`, Buffer.concat([first, ...output]))
+  writeFileSync(path, `#!/bin/sh\n/bin/cat '${path}.output'\n${then}\n`, { mode: 0o755 })
   return path
 }
 
@@ -82,29 +84,30 @@ const inspectWith = (mediaProgram: string, bounds: Partial<Bounds> = {}) =>
   openMedia({ durationMsMin, durationMsMax, mediaProgram, bounds }).inspect(wav, { signal: forever })
 
 const inspection = { container: 'wav', codec: 'pcm_s16', sampleRate: 8000, channels: 1, durationMs: 5000 }
-const good = JSON.stringify(inspection)
-const faults = {
-  'ends at once': 'process.exit(0)',
-  'ends with an error': 'process.exit(3)',
-  'is killed': `process.kill(process.pid, 'SIGKILL')`,
-  'is killed in the middle of a message': `writeSync(1, new Uint8Array([83, 84, 0])); process.kill(process.pid, 'SIGKILL')`,
-  'crashes after some samples': `samples(); process.abort()`,
-  'prints rubbish': `for (let i = 0; i < 100; i++) writeSync(1, crypto.getRandomValues(new Uint8Array(5000)))`,
-  'sends a result that is no JSON': `send('end', new TextEncoder().encode('{'))`,
-  'sends an end without a result': `end({})`,
-  'sends a result that is no object': `end({ done: null })`,
-  'sends a part of a sample': `send('samples', new Uint8Array(6)); end({ done: { samples: 1, damaged: 0 } })`,
-  'refuses for an unknown reason': `end({ refused: 'constructor' })`,
-  'sends a message that is too long': `writeSync(1, new Uint8Array([83, 84, 0, 1, 255, 255, 255, 255])); for (;;) samples()`,
+const faults: Record<string, [output: Uint8Array[], then?: string]> = {
+  'ends at once': [[]],
+  'ends with an error': [[], 'exit 3'],
+  'is killed': [[], 'kill -KILL $$'],
+  'is killed in the middle of a message': [[Buffer.of(83, 84, 0)], 'kill -KILL $$'],
+  'crashes after some samples': [[samples], 'kill -ABRT $$'],
+  'prints rubbish': [[crypto.getRandomValues(new Uint8Array(65_536))]],
+  'sends a result that is no JSON': [[message('end', Buffer.from('{'))]],
+  'sends an end without a result': [[end({})]],
+  'sends a result that is no object': [[end({ done: null })]],
+  'sends a part of a sample': [
+    [message('samples', new Uint8Array(6)), end({ done: { samples: 1, damaged: 0 } })],
+  ],
+  'refuses for an unknown reason': [[end({ refused: 'constructor' })]],
+  'sends a message that is too long': [[Buffer.of(83, 84, 0, 1, 255, 255, 255, 255)], repeat],
 }
 
-describe.each(Object.entries(faults))('a child that %s', (_, lines) => {
+describe.each(Object.entries(faults))('a child that %s', (_, fault) => {
   test('fails an inspection', async () => {
-    expect(await failureOf(inspectWith(standIn(lines)))).toMatchObject({ code: 'PROCESSING_ERROR' })
+    expect(await failureOf(inspectWith(standIn(...fault)))).toMatchObject({ code: 'PROCESSING_ERROR' })
   })
 
   test('fails a decoding', async () => {
-    expect(await failureOf(decodeWith(standIn(lines)))).toMatchObject({ code: 'PROCESSING_ERROR' })
+    expect(await failureOf(decodeWith(standIn(...fault)))).toMatchObject({ code: 'PROCESSING_ERROR' })
   })
 })
 
@@ -121,16 +124,16 @@ test('an inspection without a field, or with a field that is no name or no count
   expect(readInspection({ ...inspection, channels: 1e300 })).toBeNull()
   for (const none of [null, undefined, 'wav', []]) expect(readInspection(none)).toBeNull()
   const causes = collectCauses()
-  expect(await failureOf(inspectWith(standIn('end({ done: {} })')))).toMatchObject({
+  expect(await failureOf(inspectWith(standIn([end({ done: {} })])))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
   expect(causes()).toEqual(['an invalid result'])
 })
 
-test.each(['alive', 'begin', 'samples'])(
+test.each(['alive', 'begin', 'samples'] as const)(
   'an inspection fails if a message of the kind %s comes before its result: endless messages would block the server',
   async kind => {
-    const program = standIn(`send('${kind}', new Uint8Array(0)); end({ done: ${good} })`)
+    const program = standIn([message(kind, new Uint8Array(0)), end({ done: inspection })])
     expect(await failureOf(inspectWith(program))).toMatchObject({ code: 'PROCESSING_ERROR' })
   },
 )
@@ -150,13 +153,13 @@ test.each<[what: string, bytes: number[], error: string]>([
 })
 
 test('a correct result is accepted', async () => {
-  expect(await inspectWith(standIn(`end({ done: ${good} })`))).toMatchObject({ durationMs: 5000 })
-  expect(await decodeWith(standIn('samples(); samples(); end({ done: {} })'))).toBe(32_768)
+  expect(await inspectWith(standIn([end({ done: inspection })]))).toMatchObject({ durationMs: 5000 })
+  expect(await decodeWith(standIn([samples, samples, end({ done: {} })]))).toBe(32_768)
 })
 
 test('a child that hangs is killed', async () => {
   const causes = collectCauses()
-  const command = standIn('samples(); await new Promise(() => setInterval(() => {}, 1000))')
+  const command = standIn([samples], 'exec /bin/sleep 1000')
   expect(await failureOf(decodeWith(command, { stallMs: 500 }))).toMatchObject({ code: 'PROCESSING_ERROR' })
   expect(await failureOf(inspectWith(command, { stallMs: 500 }))).toMatchObject({ code: 'PROCESSING_ERROR' })
   expect(causes()).toEqual(['no message for too long', 'an inspection has only a result'])
@@ -164,7 +167,7 @@ test('a child that hangs is killed', async () => {
 
 test('a child that sends too many samples is killed', async () => {
   const causes = collectCauses()
-  expect(await failureOf(decodeWith(standIn('for (;;) samples()')))).toMatchObject({
+  expect(await failureOf(decodeWith(standIn(Array(20).fill(samples), repeat)))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
   expect(causes()).toEqual(['too many samples'])
@@ -173,7 +176,7 @@ test('a child that sends too many samples is killed', async () => {
 test('a file with much more sound than was measured is refused, and one with much less is in the log', async () => {
   const events: [string, unknown][] = []
   passLogTo(({ event, fields }) => events.push([event, fields]))
-  const mediaProgram = standIn('for (let i = 0; i < 20; i++) samples(); end({ done: { damaged: 1 } })')
+  const mediaProgram = standIn([...Array(20).fill(samples), end({ done: { damaged: 1 } })])
   const decoded = async (measuredMs: number) => {
     for await (const _ of decode(wav, { signal: forever, durationMsMax, mediaProgram, measuredMs }));
     return events.splice(0)
@@ -199,7 +202,7 @@ test('a file that needs more memory than the limit is refused', async () => {
 test('a cancelled job kills its child and ends with the reason', async () => {
   const controller = new AbortController()
   const reason = new Error('cancelled')
-  const mediaProgram = standIn('samples(); await new Promise(() => setInterval(() => {}, 1000))')
+  const mediaProgram = standIn([samples], 'exec /bin/sleep 1000')
   const parts = decode(wav, { signal: controller.signal, durationMsMax, mediaProgram })
   await parts.next()
   expect(children()).toHaveLength(1)
@@ -223,12 +226,16 @@ test('the child inherits the file on stdin, but no environment and no open files
   database.run('create table t (a)')
   using server = Bun.serve({ port: 0, fetch: () => new Response() })
   process.env.STENO_SECRET_OF_THE_TEST = String(server.port)
-  const mediaProgram = standIn(`
-    import { readdirSync, readlinkSync } from 'node:fs'
+  const mediaProgram = join(folder, 'program.ts')
+  const source = `#!${process.execPath}
+    import { readdirSync, readlinkSync, writeSync } from 'node:fs'
     const target = fd => { try { return readlinkSync('/proc/self/fd/' + fd) } catch { return '' } }
     const open = readdirSync('/proc/self/fd').filter(fd => fd > 2).map(target)
-    end({ done: { stdin: target(0), open, env: Object.keys(process.env), cwd: process.cwd() } })
-  `)
+    const done = { stdin: target(0), open, env: Object.keys(process.env), cwd: process.cwd() }
+    const body = Buffer.from(JSON.stringify({ done }))
+    const header = Buffer.from([0x53, 0x54, 0, ${kinds.end}, 0, 0, body.length >> 8, body.length & 0xff])
+    writeSync(1, Buffer.concat([Buffer.from('${begin.toBase64()}', 'base64'), header, body]))`
+  writeFileSync(mediaProgram, source, { mode: 0o755 })
   const work = { operation: 'inspect', channel: 0 } as const
   const child = runChild(work, wav, { signal: forever, durationMsMax, mediaProgram })
   const { value } = (await child.next()) as {
@@ -271,7 +278,7 @@ test('the media program confines itself before it reads the file', async () => {
 
 test('an inspection has the lowest CPU priority, and time limits of its own', async () => {
   const path = join(temporaryFolder(), 'arguments')
-  const program = standIn(`require('node:fs').writeFileSync(${JSON.stringify(path)}, process.argv.join(' '))`)
+  const program = standIn([], `echo "$0 $*" > '${path}'`)
   using timers = spyOn(globalThis, 'setTimeout')
   await failureOf(inspectWith(program))
   expect(timers.mock.calls.map(([, ms]) => ms)).toContain(limits.mediaInspectMs)
@@ -355,10 +362,10 @@ test.each(broken)('a media program that %s is not the fault of the file', async 
 })
 
 test.each([
-  ['has another version', `send('begin', new TextEncoder().encode('2'))`],
-  ['sends no version', ''],
-])('a media program that %s is refused', async (_, begin) => {
-  expect(await failureOf(inspectWith(standIn(`end({ done: ${good} })`, begin)))).toMatchObject({
+  ['has another version', message('begin', Buffer.from('2'))],
+  ['sends no version', Buffer.alloc(0)],
+])('a media program that %s is refused', async (_, first) => {
+  expect(await failureOf(inspectWith(standIn([end({ done: inspection })], '', first)))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
 })
