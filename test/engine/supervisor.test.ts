@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as carried from '../../src/base/carried.ts'
 import { log } from '../../src/base/log.ts'
+import { selfCommand } from '../../src/base/self.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import type { Report } from '../../src/engine/protocol.ts'
@@ -12,6 +13,7 @@ import type { TranscribeInput } from '../../src/engine/request.ts'
 import { openEngine, type SupervisorOptions } from '../../src/engine/supervisor.ts'
 import type { EngineSettings } from '../../src/engine/worker.ts'
 import { childrenOf, isRunning, watchChildren } from '../media/processes.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -470,9 +472,9 @@ test('more workers than GPUs share them', async () => {
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 const real = () => ({
-  command: [process.execPath, fileURLToPath(new URL('../../src/main.ts', import.meta.url)), 'engine'],
+  command: selfCommand('engine'),
   prepare: async () => ({
-    folder: pocket ?? '',
+    folder: await compactPocket(pocket!),
     name: 'pocket',
     ...alone,
     voices: voicesFor('pocket', ''),
@@ -520,7 +522,8 @@ test.skipIf(missing)(
         process.execPath,
         '-e',
         `const { openEngine } = await import(${JSON.stringify(new URL('../../src/engine/supervisor.ts', import.meta.url).href)})
-         const engine = openEngine(${JSON.stringify({ ...defaults, model: pocket, dataDir: '/nowhere', device: 'cpu', threads: 1 })})
+         const settings = ${JSON.stringify({ ...defaults, model: pocket, dataDir: '/nowhere', device: 'cpu', threads: 1 })}
+         const engine = openEngine(settings, { command: ${JSON.stringify(real().command)} })
          engine.onReady(() => console.log('ready'))
          await new Promise(() => {})`,
       ],
