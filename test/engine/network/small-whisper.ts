@@ -162,17 +162,21 @@ class Reference {
     const keys = this.linear(`${name}.k_proj`, asked)
     const values = this.linear(`${name}.v_proj`, asked)
     const size = small.width / small.heads
-    const mixed = queries.map((query, at) =>
-      Array.from({ length: small.heads }, (_, head) => {
-        const part = (row: number[]) => row.slice(head * size, (head + 1) * size)
-        const seen = keys.slice(0, causal ? at + 1 : keys.length)
-        const likeness = seen.map(key => dot(part(query), part(key)) / Math.sqrt(size))
-        const weights = likeness.map(value => Math.exp(value - Math.max(...likeness)))
+    const heads = Array.from({ length: small.heads }, (_, head) => {
+      const part = (row: number[]) => row.slice(head * size, (head + 1) * size)
+      return { queries: queries.map(part), keys: keys.map(part), values: values.map(part) }
+    })
+    const mixed = queries.map((_, at) =>
+      heads.flatMap(head => {
+        const seen = head.keys.slice(0, causal ? at + 1 : keys.length)
+        const likeness = seen.map(key => dot(head.queries[at]!, key) / Math.sqrt(size))
+        const most = Math.max(...likeness)
+        const weights = likeness.map(value => Math.exp(value - most))
         const total = weights.reduce((one, other) => one + other)
-        return part(values[0]!).map((_, channel) =>
-          weights.reduce((sum, weight, index) => sum + (weight / total) * part(values[index]!)[channel]!, 0),
+        return Array.from({ length: size }, (_, channel) =>
+          weights.reduce((sum, weight, index) => sum + (weight / total) * head.values[index]![channel]!, 0),
         )
-      }).flat(),
+      }),
     )
     return this.linear(`${name}.out_proj`, mixed)
   }
@@ -232,7 +236,9 @@ function add(one: Rows, other: Rows): Rows {
 }
 
 function dot(one: number[], other: number[]): number {
-  return one.reduce((sum, value, at) => sum + value * other[at]!, 0)
+  let sum = 0
+  for (let at = 0; at < one.length; at++) sum += one[at]! * other[at]!
+  return sum
 }
 
 function gelu(value: number): number {
