@@ -1,4 +1,4 @@
-import { expect, spyOn, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { openFeatures } from '../../../src/engine/hear/features.ts'
 import { guards } from '../../../src/engine/hear/guard.ts'
@@ -7,7 +7,7 @@ import { elect } from '../../../src/engine/hear/language.ts'
 import type { EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
-import { openWhisper } from '../../../src/engine/hear/whisper.ts'
+import { openWhisper, type Variant, type Whisper } from '../../../src/engine/hear/whisper.ts'
 import { clips, firstOf, pocket, runtime, unless } from '../../support/engine-room.ts'
 import { readSound } from '../../support/read-sound.ts'
 
@@ -23,10 +23,23 @@ const layouts = [
   { folder: 'models/whisper-base', variant: 'compact', again: [false, false, true] },
 ] as const
 
+const opened = new Map<string, Promise<Whisper>>()
+
+/** Returns the model in the folder. Only the first call for a folder opens it. */
+function open(folder: string, variant: Variant): Promise<Whisper> {
+  const whisper = opened.get(folder) ?? openWhisper(runtime(), firstOf(folder)!, { device: 'cpu', variant })
+  opened.set(folder, whisper)
+  return whisper
+}
+
+afterAll(async () => {
+  for (const whisper of opened.values()) (await whisper).close()
+})
+
 test.skipIf(missing).each(layouts)(
   `$folder: a row has the same tokens in a batch as alone, while rows end and move${skipped}`,
   async ({ folder, variant, again }) => {
-    const whisper = await openWhisper(runtime(), firstOf(folder)!, { device: 'cpu', variant })
+    const whisper = await open(folder, variant)
     const { facts } = whisper
     const features = openFeatures(runtime(), facts.mels)
     const windows: EncodedWindow[] = []
@@ -66,18 +79,13 @@ test.skipIf(missing).each(layouts)(
       expect(peak(together[row]!.attention)).toBe(peak(alone!.attention))
     }
     for (const window of windows) window.close()
-    whisper.close()
     features.close()
   },
   60_000,
 )
 
 test('the compact form computes the scores at the start token and after the prompt, and no others', async () => {
-  const whisper = await openWhisper(runtime(), firstOf('models/whisper-base')!, {
-    device: 'cpu',
-    variant: 'compact',
-  })
-  const { facts, encoder, decoder } = whisper
+  const { facts, encoder, decoder } = await open('models/whisper-base', 'compact')
   const picture = Float32Array.from({ length: facts.mels * 3000 }, (_, at) => Math.sin(at / 91))
   const windows = [50, 100].map(soundFrames => encoder.encode({ picture, soundFrames }))
   const scores = (prompt: readonly number[], position?: number) => {
@@ -107,7 +115,6 @@ test('the compact form computes the scores at the start token and after the prom
   batch.close()
   expect(freed.mock.contexts.map(memory => (memory as ArrayBuffer).detached)).toEqual(Array(4).fill(true))
   for (const window of windows) window.close()
-  whisper.close()
 }, 60_000)
 
 test.skipIf(missing)(`tokens decode to words, and special tokens to nothing${skipped}`, async () => {
