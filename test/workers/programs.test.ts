@@ -100,16 +100,16 @@ natsTest(
     })
     const folder = temporaryFolder()
     const place = { STENO_DATA_DIR: join(folder, 'data'), STENO_CACHE_DIR: join(folder, 'cache') }
-    const begin = (...args: string[]) =>
+    const begin = (engines: number, ...args: string[]) =>
       Bun.spawn([...program, ...args, '--nats', `nats://127.0.0.1:${proxy.port}`], {
         cwd: folder,
-        env: { ...process.env, ...place, STENO_WORKERS: '1', STENO_LOG: 'json' },
+        env: { ...process.env, ...place, STENO_WORKERS: `${engines}`, STENO_LOG: 'json' },
         stdout: 'ignore',
         stderr: 'pipe',
       })
     const all = [
-      begin('worker', '--server', 'http://127.0.0.1:1', '--model', 'pocket'),
-      begin('serve', '--port', '0', '--model', 'pocket'),
+      begin(1, 'worker', '--server', 'http://127.0.0.1:1', '--model', 'pocket'),
+      begin(0, 'serve', '--port', '0'),
     ]
     const logs = all.map(() => '')
     const read = all.map(async ({ stderr }, at) => {
