@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { readConfig } from '../src/config.ts'
 import { databasePath } from '../src/db/db.ts'
-import { openDb } from '../src/db/open-db.ts'
 import { startService } from '../src/service.ts'
 import { damageTable } from './support/damage.ts'
 import { steeredEngine } from './support/engine.ts'
 import { temporaryFolder } from './support/folder.ts'
+import { openTestDb } from './support/new-database.ts'
 
 test('a start that fails closes what it opened, and the data folder can be served again', async () => {
   const dataDir = temporaryFolder()
@@ -28,7 +28,7 @@ test('a start that fails closes what it opened, and the data folder can be serve
 
 test('damage that a start finds after it has opened the database is named, and so is the way back', async () => {
   const dataDir = temporaryFolder()
-  openDb(dataDir).close()
+  openTestDb(dataDir).close()
   damageTable(dataDir, 'webhook_events')
   const started = startService(readConfig({ STENO_DATA_DIR: dataDir, STENO_PORT: '0' }), {
     engine: steeredEngine(),

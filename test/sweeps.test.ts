@@ -7,15 +7,18 @@ import { limits } from '../src/limits.ts'
 import { type Running, startService } from '../src/service.ts'
 import { steeredEngine } from './support/engine.ts'
 import { temporaryFolder } from './support/folder.ts'
+import { placeDatabase } from './support/new-database.ts'
 
 let running: Running | null = null
 
 afterEach(() => running?.close())
 
 async function start(sweepEvery: string): Promise<Running> {
+  const dataDir = temporaryFolder()
+  placeDatabase(dataDir)
   const config = readConfig({
     STENO_PORT: '0',
-    STENO_DATA_DIR: temporaryFolder(),
+    STENO_DATA_DIR: dataDir,
     STENO_TRANSCRIPT_RETENTION: '30d',
     STENO_SWEEP_EVERY: sweepEvery,
   })

@@ -14,14 +14,14 @@ import { createSession, useSession } from '../../src/accounts/session.ts'
 import { createVerification, findPendingPassword, useVerification } from '../../src/accounts/verification.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { databasePath } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { challenge, redirectUri, verifier } from '../support/oauth.ts'
 
 const folder = temporaryFolder()
 let now = Date.now()
-const db = openDb(folder, { clock: () => now, busyMs: 1 })
+const db = openTestDb(folder, { clock: () => now, busyMs: 1 })
 const accountId = createAccount(db, { email: 'ana@example.org', passwordHash: null, verified: true })!.id
 const clientId = createClient(db, { name: 'Probe', redirectUris: [redirectUri] }).id
 

@@ -3,13 +3,13 @@ import { closeAccount, createAccount, forgetAccount } from '../../src/accounts/a
 import { deposit, findMoney, findReleased, release, reserve, settle } from '../../src/accounts/ledger.ts'
 import { parseDollars, priceOf } from '../../src/accounts/price.ts'
 import type { Db } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { seeded } from '../support/random.ts'
 
 const folder = temporaryFolder()
-const db = openDb(folder)
+const db = openTestDb(folder)
 let account = ''
 let accounts = 0
 

@@ -20,7 +20,6 @@ import { checks, findingOf, linesOf } from '../../src/cli/doctor.ts'
 import { readConfig } from '../../src/config.ts'
 import { makeDataDir } from '../../src/db/data-dir.ts'
 import { databasePath } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
 import { limits } from '../../src/limits.ts'
 import { findCommand, makeService } from '../support/command.ts'
@@ -28,6 +27,7 @@ import { packageOf } from '../support/cuda-package.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { byRoot, foreignFolder, otherUser } from '../support/other-owner.ts'
 import { steno } from '../support/program.ts'
 import { projectRoot } from '../support/project-root.ts'
@@ -165,7 +165,7 @@ byRoot('a data folder with a file that the user of the service cannot use is nam
   const host = { config: readConfig({}), dataDir: foreignFolder() }
   mkdirSync(join(host.dataDir, 'models'))
   symlinkSync(folder, join(host.dataDir, 'media'))
-  openDb(host.dataDir).close()
+  openTestDb(host.dataDir).close()
   expect(await hostChecks['data folder']?.(host)).toBe(host.dataDir)
   const key = secretPath(host.dataDir)
   await Bun.write(key, 'x')

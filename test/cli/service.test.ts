@@ -20,11 +20,11 @@ import { selfCommand } from '../../src/base/self.ts'
 import { Draft } from '../../src/base/whole-file.ts'
 import { hostChecks } from '../../src/cli/doctor/host.ts'
 import { databasePath } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { findCommand, makeService } from '../support/command.ts'
 import { damageTable } from '../support/damage.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
 import { hashAtLowCost } from '../support/password.ts'
 
@@ -358,7 +358,7 @@ test('a backup that is damaged, or lacks its key, is not restored', async () => 
 
 test('a backup whose key is damaged is not restored, and nothing is written', async () => {
   const [data, made, file] = [join(folder, 'bad key'), temporaryFolder(), join(folder, 'bad-key.db')]
-  openDb(made).close()
+  openTestDb(made).close()
   renameSync(join(made, 'steno.db'), file)
   await Bun.write(`${file}.key`, 'short')
   const { code, err } = await findCommand(data, 'restore', file)
@@ -499,7 +499,7 @@ test('a backup without a name, as of an unset variable, is refused', async () =>
 
 test('a backup of a newer program is not restored, and the folder stays empty', async () => {
   const [data, made, file] = [join(folder, 'older'), temporaryFolder(), join(folder, 'newer.db')]
-  openDb(made).close()
+  openTestDb(made).close()
   renameSync(join(made, 'steno.db'), file)
   await Bun.write(`${file}.key`, new Uint8Array(32))
   const newer = new Database(file)

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
 import { checkCopy, copyDatabase, filesOf, placeCopy, requireFree } from '../../src/db/copy.ts'
 import { isServed, lockDataDir, makeDataDir } from '../../src/db/data-dir.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 
 test('a copy whose second file cannot be copied leaves the data folder empty', () => {
   const [from, dataDir] = [temporaryFolder(), temporaryFolder()]
@@ -52,7 +52,7 @@ test('a copy of a damaged database names the database, and not the copy', () => 
 test('a restored copy can be read by its owner only, and replaces no database', () => {
   const [source, target] = [temporaryFolder(), temporaryFolder()]
   openSecrets(source)
-  openDb(source).close()
+  openTestDb(source).close()
   const file = join(source, 'copy.db')
   copyDatabase(source, file)
   copyFileSync(join(source, 'secret.key'), `${file}.key`)

@@ -25,6 +25,7 @@ import { makeDataDir } from '../../src/db/data-dir.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { makeMediaFolders } from '../../src/jobs/media-files.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { byRoot, foreignFolder, notGiven, otherUser } from '../support/other-owner.ts'
 import { startTestService, steered } from '../support/service.ts'
 
@@ -97,7 +98,7 @@ test.each([['secret.key'], ['steno.db-wal'], ['replaced-2.db']])(
 
 test('SQLite discards a write-ahead log whose database is empty', () => {
   const source = temporaryFolder()
-  const db = openDb(source)
+  const db = openTestDb(source)
   db.run('create table kept (x)')
   copyFileSync(join(source, 'steno.db-wal'), join(folder, 'steno.db-wal'))
   db.close()
@@ -109,7 +110,7 @@ test('SQLite discards a write-ahead log whose database is empty', () => {
 })
 
 steered('a start removes files of its own that no job has, and nothing else', async () => {
-  openDb(folder).close()
+  openTestDb(folder).close()
   const left = newId()
   put(`media/${left}`, `uploads/${left}`, `media/${newId()}/movie.mp4`, 'media/holiday/movie.mp4')
   put('media/interview.mp3', 'uploads/notes.txt', 'film.avi')
@@ -126,7 +127,7 @@ steered('a start removes files of its own that no job has, and nothing else', as
 })
 
 steered('a start removes nothing through a link', async () => {
-  openDb(folder).close()
+  openTestDb(folder).close()
   const outside = temporaryFolder()
   writeFileSync(join(outside, newId()), 'precious')
   symlinkSync(outside, join(folder, 'uploads'))

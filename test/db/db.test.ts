@@ -14,6 +14,7 @@ import { runOnFaultyDisk } from '../support/faulty-disk.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
 import { speech } from '../support/media.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { projectRoot } from '../support/project-root.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -29,7 +30,7 @@ afterEach(() => {
 })
 
 function open(clock?: () => number): Db {
-  const db = openDb(folder, clock ? { clock } : {})
+  const db = openTestDb(folder, clock ? { clock } : {})
   opened.push(db)
   return db
 }
@@ -63,7 +64,7 @@ test('before each write, a server checks that it may still write', () => {
   const onWrite = () => {
     if (!mayWrite) throw new Error('the lease is lost')
   }
-  const db = openDb(folder, { onWrite })
+  const db = openTestDb(folder, { onWrite })
   opened.push(db)
   mayWrite = false
   expect(() => db.run('delete from accounts')).toThrow('the lease is lost')
@@ -71,7 +72,7 @@ test('before each write, a server checks that it may still write', () => {
 })
 
 test('a write for which the database may be unusable gives null while another process holds the lock', () => {
-  const db = openDb(folder, { busyMs: 0 })
+  const db = openTestDb(folder, { busyMs: 0 })
   opened.push(db)
   const write = () => unlessRefused(() => db.run('delete from accounts'))
   using other = new Database(join(folder, 'steno.db'))
@@ -84,7 +85,7 @@ test('a write for which the database may be unusable gives null while another pr
 
 test('after a write has timed out on the lock, no later write waits, until a write has succeeded', async () => {
   const busyMs = 20
-  const db = openDb(folder, { busyMs })
+  const db = openTestDb(folder, { busyMs })
   opened.push(db)
   const write = () => db.run('delete from accounts')
   const timeoutMs = () => db.find<{ timeout: number }>('pragma busy_timeout')?.timeout
@@ -148,7 +149,7 @@ test.each([
   ['other bytes', () => Buffer.alloc(5000, 'no database'), 'file is not a database'],
   ['its first page alone', (whole: Buffer) => whole.subarray(0, 4096), 'database disk image is malformed'],
 ])('a damaged database file is named, and so is the way back: %s', (_, damage, reason) => {
-  openDb(folder).close()
+  openTestDb(folder).close()
   const path = join(folder, 'steno.db')
   writeFileSync(path, damage(readFileSync(path)))
   expect(() => open()).toThrow(
@@ -160,7 +161,7 @@ test.each([
   ['the first page', 0],
   ['a later page', 4096],
 ])('a disk that cannot be read is not reported as a damaged database: %s', async (_, from) => {
-  openDb(folder).close()
+  openTestDb(folder).close()
   const script = `
       const [{ openDb }, { copyDatabase, openOwn, problemOf }] =
         [await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))}),
@@ -319,13 +320,13 @@ test('on a full disk, a database of an older program stays as it is, and the roo
   const after = new Database(join(folder, 'steno.db'))
   expect(after.query('select name from migrations').values()).toEqual([['001_init']])
   after.close()
-  openDb(folder).close()
+  openTestDb(folder).close()
 })
 
 test('a copy that fails on a full disk leaves no journal', async () => {
   const [data, target] = [temporaryFolder(), join(temporaryFolder(), 'copy.db')]
   // The row is larger than SQLite's page cache (2 MB), so SQLite begins to write before the copy is complete.
-  const filled = openDb(data)
+  const filled = openTestDb(data)
   filled.run('create table filler (bytes blob)')
   filled.run('insert into filler values (zeroblob(3000000))')
   filled.close()
@@ -340,7 +341,7 @@ test('a checkpoint does not wait for a backup, and the next one empties the log'
   const folder = temporaryFolder()
   const log = () => statSync(join(folder, 'steno.db-wal')).size
   const busyMs = 5000
-  const own = openDb(folder, { busyMs })
+  const own = openTestDb(folder, { busyMs })
   const backup = new Database(join(folder, 'steno.db'))
   backup.run('begin')
   backup.query('select count(*) from accounts').get()

@@ -26,7 +26,6 @@ import { readConfig } from '../../src/config.ts'
 import { openOwn } from '../../src/db/copy.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { openLease } from '../../src/db/lease.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { restoreInChild } from '../../src/db/restore-child.ts'
 import { openCopies } from '../../src/db/shared-copies.ts'
 import { joinStandby, whyOutdated } from '../../src/db/standby.ts'
@@ -37,6 +36,7 @@ import { childrenOf, isRunning, watchChildren } from '../media/processes.ts'
 import { findCommand } from '../support/command.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { prepareData, type Ready, serve } from '../support/server.ts'
 
 const afterMs = 50
@@ -89,13 +89,13 @@ async function takeLease(
 
 function addAccount(dataDir: string, name: string): void {
   openSecrets(dataDir)
-  const db = openDb(dataDir)
+  const db = openTestDb(dataDir)
   createAccount(db, { email: `${name}@example.org`, passwordHash: null, verified: true })
   db.close()
 }
 
 function namesIn(dataDir: string): string[] {
-  const db = openDb(dataDir)
+  const db = openTestDb(dataDir)
   const names = listAccounts(db).map(({ email }) => email.replace('@example.org', ''))
   db.close()
   return names.toSorted()

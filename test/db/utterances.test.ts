@@ -4,13 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
 import { databasePath } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { searchUtterances } from '../../src/jobs/search.ts'
 import { limits } from '../../src/limits.ts'
 import { findTranscript } from '../../src/transcripts/find-transcript.ts'
 import { storeUtterances } from '../../src/transcripts/store.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { projectRoot } from '../support/project-root.ts'
 import { completeIndex, transcriptWith } from '../support/transcripts.ts'
 
@@ -53,7 +53,7 @@ test('transcripts of an older version stay the same, and become searchable', () 
   }
   old.close()
 
-  const db = openDb(folder)
+  const db = openTestDb(folder)
   for (const [id, transcript] of Object.entries(transcripts))
     expect(findTranscript(db, id)).toEqual(transcript)
   completeIndex(db)
@@ -64,7 +64,7 @@ test('transcripts of an older version stay the same, and become searchable', () 
 })
 
 test('the database pages of the utterances are over 80 % full, also if a long transcript is stored in pieces', () => {
-  const db = openDb(temporaryFolder())
+  const db = openTestDb(temporaryFolder())
   const sentence = 'Words of a sentence, as many as an utterance often has'
   const { utterances } = transcriptWith(Array.from({ length: 400 }, (_, index) => `${sentence} ${index}.`))
   for (let seq = 1; seq <= 3; seq++)

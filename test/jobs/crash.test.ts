@@ -5,12 +5,12 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { priceOf } from '../../src/accounts/price.ts'
 import { openSecrets } from '../../src/base/seal.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { limits } from '../../src/limits.ts'
 import { makeAccount } from '../support/account.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { seeded } from '../support/random.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -93,7 +93,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
 type Calls = { url: string; key: string; webhookUrl: string }
 
 function accountKey(folder: string): string {
-  const db = openDb(folder)
+  const db = openTestDb(folder)
   try {
     return makeAccount(db, openSecrets(folder), 'a@example.org', depositCents).key
   } finally {

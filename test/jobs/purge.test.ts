@@ -5,7 +5,6 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { openSecrets } from '../../src/base/seal.ts'
 import type { Db } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { deleteJob, purgeJobs } from '../../src/jobs/delete.ts'
 import { listOldJobs } from '../../src/jobs/due-jobs.ts'
@@ -18,6 +17,7 @@ import { purgeExpiredUploads, removeUnusedBytes } from '../../src/uploads/expire
 import { createUpload } from '../../src/uploads/upload.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { plainJob } from '../support/plain-job.ts'
 import { addTranscript, completeIndex } from '../support/transcripts.ts'
 
@@ -28,7 +28,7 @@ let keyId: string
 
 beforeEach(() => {
   folder = temporaryFolder()
-  db = openDb(folder)
+  db = openTestDb(folder)
   const account = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
   accountId = account.accountId
   keyId = account.keyId

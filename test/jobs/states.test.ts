@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import type { Needs } from '../../src/engine/request.ts'
 import { createJob, type JobRequest } from '../../src/jobs/create.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
@@ -16,10 +15,11 @@ import { limits } from '../../src/limits.ts'
 import { makeAccount } from '../support/account.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { plainJob } from '../support/plain-job.ts'
 
 const folder = temporaryFolder()
-const db = openDb(folder)
+const db = openTestDb(folder)
 const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
 const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
 

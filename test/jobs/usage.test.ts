@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { listUse } from '../../src/jobs/usage.ts'
 import { limits } from '../../src/limits.ts'
 import { makeAccount, type TestAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { plainJob } from '../support/plain-job.ts'
 
 test('the jobs of the last 30 days are summed up over several turns of the event loop', async () => {
   const folder = temporaryFolder()
   let now = Date.now()
-  const db = openDb(folder, { clock: () => now })
+  const db = openTestDb(folder, { clock: () => now })
   const secrets = openSecrets(folder)
   const ana = makeAccount(db, secrets, 'ana@example.org', 0)
   const ben = makeAccount(db, secrets, 'ben@example.org', 0)

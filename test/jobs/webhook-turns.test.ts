@@ -3,7 +3,6 @@
 
 import { afterAll, afterEach, expect, jest, spyOn, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { listDueEvents } from '../../src/jobs/due-events.ts'
 import { failJob } from '../../src/jobs/end.ts'
@@ -13,10 +12,11 @@ import { limits } from '../../src/limits.ts'
 import type { Outcome } from '../../src/webhooks/deliver.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { plainJob } from '../support/plain-job.ts'
 
 const folder = temporaryFolder()
-const db = openDb(folder)
+const db = openTestDb(folder)
 const secrets = openSecrets(folder)
 const [ana, ben] = ['ana', 'ben'].map(name => makeAccount(db, secrets, `${name}@example.org`, 10_000))
 

@@ -8,7 +8,6 @@ import type { Subprocess } from 'bun'
 import { openSecrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import type { Db } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { makeMediaFolders, mediaPath } from '../../src/jobs/media-files.ts'
@@ -19,6 +18,7 @@ import { makeAccount } from './account.ts'
 import { dieWithParent, launchNats } from './find-nats.ts'
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts'
 import { speech } from './media.ts'
+import { openTestDb } from './new-database.ts'
 import { plainJob } from './plain-job.ts'
 import type { Random } from './random.ts'
 import { cpuSeconds, start } from './server.ts'
@@ -80,7 +80,7 @@ export async function runCluster(
   })
   cleanup.defer(() => hooks.stop(true))
   const hookUrl = options.webhooks ? `http://127.0.0.1:${hooks.port}/` : null
-  const db = openDb(folder)
+  const db = openTestDb(folder)
   cleanup.defer(() => db.close())
   fill(db, folder, options, hookUrl)
 

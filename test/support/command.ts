@@ -6,7 +6,7 @@ import { commands } from '../../src/cli/commands.ts'
 import { find } from '../../src/cli/find.ts'
 import { terminal } from '../../src/cli/terminal.ts'
 import { makeDataDir } from '../../src/db/data-dir.ts'
-import { openDb } from '../../src/db/open-db.ts'
+import { openTestDb } from './new-database.ts'
 
 export async function findCommand(dataDir: string, ...[name = '', ...args]: string[]) {
   const written = { out: '', err: '' }
@@ -34,6 +34,6 @@ export async function findCommand(dataDir: string, ...[name = '', ...args]: stri
 /** Creates a data folder with an empty database, as a server does at its first start. */
 export function makeService(dataDir: string): string {
   makeDataDir(dataDir)
-  openDb(dataDir).close()
+  openTestDb(dataDir).close()
   return dataDir
 }

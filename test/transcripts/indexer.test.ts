@@ -1,15 +1,15 @@
 import { expect, spyOn, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { searchUtterances } from '../../src/jobs/search.ts'
 import { Indexer } from '../../src/transcripts/indexer.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { addTranscript } from '../support/transcripts.ts'
 
 test('a transcript that is added at the end of a run of the indexer is found too', async () => {
   const folder = temporaryFolder()
-  const db = openDb(folder)
+  const db = openTestDb(folder)
   const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'ana@example.org', 0)
   const indexer = new Indexer(db)
   // After the indexer has found nothing to index, the test adds a transcript and wakes the indexer, which is still

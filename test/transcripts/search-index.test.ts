@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { openSecrets } from '../../src/base/seal.ts'
 import { type Db, databasePath } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { searchUtterances } from '../../src/jobs/search.ts'
 import { limits } from '../../src/limits.ts'
@@ -11,11 +10,12 @@ import { writeIndexPiece } from '../../src/transcripts/search-index.ts'
 import { mergeIndexPiece, needsPurge, purgeIndex } from '../../src/transcripts/search-merge.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { seeded } from '../support/random.ts'
 import { addTranscript, completeIndex, transcriptWith } from '../support/transcripts.ts'
 
 function open(folder = temporaryFolder()) {
-  const db = openDb(folder)
+  const db = openTestDb(folder)
   const account = (name: string) => {
     const { accountId, keyId } = makeAccount(db, openSecrets(folder), `${name}@example.org`, 0)
     return { id: accountId, keyId }

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import type { Db } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { type SearchOrder, searchUtterances } from '../../src/jobs/search.ts'
 import type { SearchPlace } from '../../src/jobs/search-pages.ts'
@@ -9,6 +8,7 @@ import { limits } from '../../src/limits.ts'
 import { joinPart } from '../../src/transcripts/search-parts.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { seeded } from '../support/random.ts'
 import { addTranscript, completeIndex } from '../support/transcripts.ts'
 
@@ -17,7 +17,7 @@ type Part = { id: number; first: number; last: number; size: number }
 
 function open() {
   const folder = temporaryFolder()
-  const db = openDb(folder)
+  const db = openTestDb(folder)
   const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'ana@example.org', 0)
   return { db, ana: { id: accountId, keyId } }
 }

@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import type { Db } from '../../src/db/db.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { completeJob, failJob } from '../../src/jobs/end.ts'
 import { findJob } from '../../src/jobs/job.ts'
@@ -12,6 +11,7 @@ import { writeIndexPiece } from '../../src/transcripts/search-index.ts'
 import { storeAhead } from '../../src/transcripts/store-ahead.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { plainJob } from '../support/plain-job.ts'
 import { transcriptWith } from '../support/transcripts.ts'
 
@@ -23,7 +23,7 @@ afterEach(() => db.close())
 /** Opens a database with one job in the state `processing`. */
 function processing() {
   const folder = temporaryFolder()
-  db = openDb(folder)
+  db = openTestDb(folder)
   const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'ana@example.org', 10_000)
   const id = createJob(db, accountId, plainJob(keyId))
   queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 })

@@ -4,7 +4,6 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
-import { openDb } from '../../src/db/open-db.ts'
 import { limits } from '../../src/limits.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { purgeExpiredUploads, removeUnusedBytes } from '../../src/uploads/expired-uploads.ts'
@@ -13,13 +12,14 @@ import { UploadStore } from '../../src/uploads/store.ts'
 import { createUpload, findUpload, takeUpload } from '../../src/uploads/upload.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openTestDb } from '../support/new-database.ts'
 import { marginMs } from '../support/service.ts'
 
 function openStore() {
   const dataDir = temporaryFolder()
   mkdirSync(join(dataDir, 'uploads'))
   let aheadMs = 0
-  const db = openDb(dataDir, { clock: () => Date.now() + aheadMs })
+  const db = openTestDb(dataDir, { clock: () => Date.now() + aheadMs })
   const config = { ...defaults, dataDir, diskReserveBytes: 1, requestIdleMs: 20 }
   const account = createAccount(db, { email: 'ana@example.org', passwordHash: null, verified: true })!
   const newUpload = () =>
