@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { priceOf } from '../../src/accounts/price.ts'
 import { openSecrets } from '../../src/base/seal.ts'
+import { selfCommand } from '../../src/base/self.ts'
 import { limits } from '../../src/limits.ts'
 import { makeAccount } from '../support/account.ts'
 import { defaults } from '../support/defaults.ts'
@@ -12,7 +13,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
 import { openTestDb } from '../support/new-database.ts'
 import { seeded } from '../support/random.ts'
-import { startReceiver } from '../support/receiver.ts'
+import { type Received, startReceiver } from '../support/receiver.ts'
 
 const kills = 8
 const seed = 7
@@ -20,7 +21,6 @@ const depositCents = 100_000
 
 test('after kill -9 at any moment no accepted job is lost or charged twice, and no reserve remains', async () => {
   const folder = temporaryFolder()
-  const program = await bundle(temporaryFolder())
   const receiver = startReceiver()
   const random = seeded(seed)
   const key = accountKey(folder)
@@ -29,7 +29,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const accepted = new Map<string, string>()
 
   for (let round = 0; round < kills; round++) {
-    const server = await serve(program, folder, seed + round)
+    const server = await serve(folder, seed + round)
     try {
       const calls = { url: server.url, key, webhookUrl: receiver.url }
       await askAgain(calls, sent, accepted)
@@ -51,12 +51,13 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   }
 
   // After its last start, the server is killed only at the end of the test, so all jobs must end.
-  const server = await serve(program, folder, seed)
+  const server = await serve(folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }
     await askAgain(calls, sent, accepted)
-    const jobs = await allEnded(calls, await listIds(calls))
     const known = [...accepted.values()]
+    await untilTold(receiver.received, known)
+    const jobs = await readJobs(calls, await listIds(calls))
     expect(known.length).toBeGreaterThan(kills)
     expect(new Set(known).size).toBe(known.length)
     expect(jobs.map(({ id }) => id).toSorted()).toEqual(known.toSorted())
@@ -69,11 +70,6 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
     expect(balance.reserved_cents).toBe(0)
     expect(balance.balance_cents).toBeCloseTo(depositCents - total / limits.unitsPerCent, 9)
     expect(jobs.filter(({ status }) => status !== 'completed')).toEqual([])
-    const isTold = (id: string) =>
-      receiver.received.some(
-        ({ body }) => body.transcription_id === id && body.event === 'transcription.completed',
-      )
-    while (!known.every(isTold)) await Bun.sleep(2)
   } finally {
     server.kill()
     await server.gone()
@@ -101,24 +97,8 @@ function accountKey(folder: string): string {
   }
 }
 
-/**
- * Bundles the service into one file with bytecode, and returns its path. The test starts the service nine times, and
- * the bundle halves the CPU time of a start.
- */
-async function bundle(folder: string): Promise<string> {
-  const service = join(import.meta.dir, '../support/served.ts')
-  const { outputs } = await Bun.build({
-    entrypoints: [service],
-    target: 'bun',
-    format: 'cjs',
-    bytecode: true,
-    outdir: folder,
-  })
-  return outputs[0]!.path
-}
-
-async function serve(program: string, folder: string, seed: number) {
-  const child = Bun.spawn([process.execPath, program], {
+async function serve(folder: string, seed: number) {
+  const child = Bun.spawn(selfCommand('served'), {
     env: {
       ...process.env,
       STENO_DATA_DIR: folder,
@@ -177,17 +157,19 @@ async function listIds(calls: Calls): Promise<string[]> {
   }
 }
 
-async function allEnded(calls: Calls, ids: string[]) {
-  const jobs = []
-  for (const id of ids) {
-    for (;;) {
-      const { body } = await ask(calls, 'GET', `/v1/transcribe/${id}`)
-      if (body.status === 'completed' || body.status === 'failed') {
-        jobs.push(body)
-        break
-      }
+/** Waits until the receiver has the last event of each job. */
+async function untilTold(received: readonly Received[], ids: string[]): Promise<void> {
+  const waiting = new Set<unknown>(ids)
+  for (let read = 0; waiting.size > 0; await Bun.sleep(2))
+    for (; read < received.length; read++) {
+      const { event, transcription_id } = received[read]!.body
+      if (/completed|failed/.test(event)) waiting.delete(transcription_id)
     }
-  }
+}
+
+async function readJobs(calls: Calls, ids: string[]) {
+  const jobs = []
+  for (const id of ids) jobs.push((await ask(calls, 'GET', `/v1/transcribe/${id}`)).body)
   return jobs
 }
 

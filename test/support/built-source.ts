@@ -34,7 +34,9 @@ export function builtSource(): string {
  */
 function sourceFiles(): string[] {
   const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
-  return [...others, 'test/support/built-source.ts', ...new Glob('src/**/*').scanSync(root)].sort()
+  const support = ['built-source', 'built-entry', 'served', 'defaults', 'engine', 'media', 'random']
+  const supportFiles = support.map(name => `test/support/${name}.ts`)
+  return [...others, ...supportFiles, ...new Glob('src/**/*').scanSync(root)].sort()
 }
 
 function hashOfSource(): string {
@@ -72,7 +74,7 @@ async function compile(outfile: string): Promise<void> {
   // Each process writes to its own draft, because another test process may compile at the same time.
   const draft = `${outfile}.${process.pid}`
   const { metafile } = await Bun.build({
-    entrypoints: [join(root, 'src/main.ts')],
+    entrypoints: [join(root, 'test/support/built-entry.ts')],
     compile: { outfile: draft, autoloadBunfig: false, autoloadDotenv: false },
     target: 'bun',
     splitting: true,

@@ -1,5 +1,5 @@
 // Runs a service in a process of its own, for tests that kill this process. Its fake engine ends each job after a short
-// random time. This file must not use top-level await, because crash.test.ts bundles it as CommonJS.
+// random time. built-entry.ts makes this file a command of the compiled source code.
 
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'
@@ -9,7 +9,7 @@ import { seeded } from './random.ts'
 
 const engine = steeredEngine({ capacity: 2 })
 const random = seeded(Number(process.env.TEST_SEED))
-startService(readConfig(process.env), {
+const { listening } = await startService(readConfig(process.env), {
   media: statedMedia,
   engine: {
     ...engine,
@@ -23,4 +23,5 @@ startService(readConfig(process.env), {
         })
       }),
   },
-}).then(({ listening }) => console.log(listening))
+})
+console.log(listening)
