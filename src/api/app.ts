@@ -9,7 +9,7 @@ import { emptyState } from './gate/request-state.ts'
 import { openRequestLog } from './request-log.ts'
 import { openRecorder } from './request-record.ts'
 import { pathOf } from './request-url.ts'
-import { routes } from './routes.ts'
+import { useRoutes } from './routes.ts'
 import type { Service } from './service.ts'
 import { listMethods, unrouted } from './unrouted.ts'
 
@@ -63,8 +63,7 @@ export function openApp(service: Service): AnyElysia {
       record({ request, route, params, status: statusSent(responseValue, set.status), requestState }),
     )
 
-    .use(routes(service, requestLog, () => app))
-
+  useRoutes(app, service, requestLog)
   return app
 }
 

@@ -36,10 +36,13 @@ import { voices } from './voices.ts'
 import { workerModels } from './worker-models.ts'
 import { workers } from './workers.ts'
 
-/** Creates the routes. `whole` returns the complete app, for the routes that describe the app. */
-export function routes(service: Service, requestLog: RequestLog, whole: () => AnyElysia): AnyElysia {
-  return new Elysia()
-    .use(introduction(service, whole))
+/**
+ * Adds the routes to the app, each group directly. With an Elysia instance between the app and the groups, Elysia would
+ * prepare each route once more.
+ */
+export function useRoutes(app: AnyElysia, service: Service, requestLog: RequestLog): void {
+  app
+    .use(introduction(service, () => app))
     .use(accounts(service))
     .use(balance(service))
     .use(resumable(service))
@@ -63,12 +66,12 @@ export function routes(service: Service, requestLog: RequestLog, whole: () => An
     .use(oauth(service))
     .use(mcp(service))
     .use(page(service))
-    .use(service.config.dashboard ? dashboard(service, requestLog) : new Elysia())
+  if (service.config.dashboard) useDashboard(app, service, requestLog)
 }
 
-/** The routes below /app, for the web app. All except the sign-in need the cookie of a session. */
-function dashboard(service: Service, requestLog: RequestLog) {
-  return new Elysia()
+/** Adds the routes below /app, for the web app. All except the sign-in need the cookie of a session. */
+function useDashboard(app: AnyElysia, service: Service, requestLog: RequestLog): void {
+  app
     .use(sessions(service))
     .use(grants(service))
     .use(ownKeys(service))
