@@ -37,15 +37,16 @@ const shapes: Record<string, TSchema> = {
 /** The schema of an error of an OAuth endpoint (RFC 6749, section 5.2). */
 const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Type.String() })
 
-export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
+/** Checks the body of a JSON response, which `read` returns. Reads it only if the response has a schema here. */
+export function checkAnswer(method: string, path: string, status: number, read: () => unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
-  // A JSON-RPC response of MCP is not checked, because it has no schema. A request that is refused before it reaches
-  // MCP gets an error in the format of the API.
-  if (pathname === '/mcp' && Object.hasOwn(Object(body), 'jsonrpc')) return
   const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : apiErrorBody
   const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody
-  if (schema) checkShape(`${method} ${route}`, schema, body)
+  // A JSON-RPC response of MCP is not checked, because it has no schema. A request that is refused before it reaches
+  // MCP gets an error in the format of the API.
+  if (!schema || (pathname === '/mcp' && Object.hasOwn(Object(read()), 'jsonrpc'))) return
+  checkShape(`${method} ${route}`, schema, read())
 }
 
 export function checkEvent(body: { event: string }): void {

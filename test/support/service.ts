@@ -336,8 +336,18 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
 async function ask(url: string, path: string, init: RequestInit): Promise<Answer> {
   const response = await fetch(`${url}${path}`, { redirect: 'manual', ...init })
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith('application/json')
-  const body = isJson && text !== '' ? JSON.parse(text) : null
-  if (body !== null) checkAnswer(init.method ?? 'GET', path, response.status, body)
-  return { status: response.status, headers: response.headers, text, body }
+  const { status, headers } = response
+  const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json')
+  // The body is parsed at its first use, because some JSON responses are long.
+  let parsed: Answer['body']
+  const read = () => (parsed ??= isJson ? JSON.parse(text) : null)
+  if (isJson) checkAnswer(init.method ?? 'GET', path, status, read)
+  return {
+    status,
+    headers,
+    text,
+    get body() {
+      return read()
+    },
+  }
 }
