@@ -102,35 +102,23 @@ test('an engine process has its share of the cores, and its exit rejects all its
   expect((await runTwo(opened)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test.skipIf(!pocket)(
-  `an engine process logs why it cannot read the file of a job${unless(pocket, 'pocket model')}`,
+test.skipIf(!pocket || !clips)(
+  `an engine process logs why it cannot read the file of a job, and ends after an error in the code of a job${unless(pocket && clips, 'pocket model with its clips')}`,
   async () => {
     using logged = spyOn(log, 'error').mockImplementation(() => {})
     const opened = openPocket()
     await opened.load()
-    const input = plainInput({ path: join(temporaryFolder(), 'missing') })
     const { signal } = new AbortController()
-    await expect(opened.run(input, { signal, onSeconds: () => {} })).rejects.toThrow(
-      'A step on our side failed',
-    )
+    const run = (path: string, vocabulary: string[]) =>
+      opened.run(plainInput({ path, vocabulary }), { signal, onSeconds: () => {} })
+    await expect(run(join(temporaryFolder(), 'missing'), [])).rejects.toThrow('A step on our side failed')
     expect(logged.mock.calls).toEqual([
       [
         'media file missing',
         expect.objectContaining({ pid: opened.pid, error: expect.stringMatching(/^ENOENT: .*missing'$/) }),
       ],
     ])
-  },
-)
-
-test.skipIf(!pocket)(
-  `an error in the code of a job ends the engine process${unless(pocket, 'pocket model')}`,
-  async () => {
-    const opened = openPocket()
-    await opened.load()
-    const input = plainInput({ vocabulary: 'no list' as never, path: join(clips ?? '', 'en-short.flac') })
-    const { signal } = new AbortController()
-    await expect(opened.run(input, { signal, onSeconds: () => {} })).rejects.toThrow(
-      'the engine process ended (1)',
-    )
+    const faulty = run(join(clips ?? '', 'en-short.flac'), 'no list' as never)
+    await expect(faulty).rejects.toThrow('the engine process ended (1)')
   },
 )
