@@ -12,7 +12,7 @@ import { temporaryFolder } from '../../support/folder.ts'
 import { type Move, moveTokens } from '../../support/move-tokens.ts'
 
 // The tests do not depend on the widths of the networks, so the networks are narrow.
-const small = { width: 32, heads: 2, layers: 2 }
+const small = { width: 16, heads: 2, layers: 2 }
 /**
  * The vocabulary of large-v3 has a token for Cantonese, unlike that of the small pocket model. The ids of all later
  * special tokens are therefore one higher.
