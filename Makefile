@@ -52,16 +52,14 @@ test: SHELL := bash
 # which would then be non-blocking for make too. make would fail with "write error" if the output is full for a moment.
 test: install
 	set -o pipefail; $(MAKE) -j2 check build source 2>&1 | cat
-# The targets of the tests run seven test files at a time. Many tests wait more than they compute, so seven are needed
-# to keep two cores busy. With eight files, the processes take the caches of the cores from each other, and need 7 %
-# more CPU time. The tests of the workers wait for most of their time, so one process runs them from the start to the
-# end.
+# The targets of the tests run eight test files at a time. Many tests wait more than they compute, so this keeps two
+# cores busy until the end. More processes take the caches of the cores from each other, and need more CPU time.
 	set -o pipefail; $(MAKE) -j4 --output-sync test-web-then-engine test-workers test-source test-program 2>&1 | cat
 
-# The tests of the web app and of the workers wait for most of their time. So they have the highest priority (the lowest
-# nice value), and the other tests use the time in which they wait. The tests of the web app run in two processes only,
-# because each process starts a browser.
-test-web test-workers: PRIORITY := 7
+# The tests of the web app wait for most of their time, and the tests of the engine begin after them. So they have the
+# highest priority (the lowest nice value), and the other tests use the time in which they wait. They run in two
+# processes only, because each process starts a browser.
+test-web: PRIORITY := 7
 test-web:
 	$(RUN_TESTS) --parallel=2 ./test/web
 
@@ -75,7 +73,7 @@ test-web-then-engine:
 	$(MAKE) test-web; status=$$?; $(MAKE) test-engine && exit $$status
 
 test-workers:
-	$(RUN_TESTS) test/workers
+	$(RUN_TESTS) --parallel=2 test/workers
 
 # Runs the tests of the source that no other target runs. The command begins with `+`, so that make shows its output at
 # once and the user sees that the tests go on. make shows the output of the other targets only when they have ended.
