@@ -12,13 +12,17 @@ export function visible(text: string): string {
 
 /** Returns a path or a web address for a message, without the user name and the password of the address. */
 export function visiblePlace(place: string): string {
-  return visible(place.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, '$1'))
+  return visible(withoutPassword(place))
 }
 
-/** Returns a web address without its user name and password. Returns a text that is no address as it is. */
+/**
+ * Returns a web address without its user name and password. Also removes them from a malformed address, such as one
+ * with a port that is too high. Returns any other text as it is.
+ */
 export function withoutPassword(address: string): string {
   const url = URL.parse(address)
-  if (url === null || (url.username === '' && url.password === '')) return address
+  if (url === null) return address.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, '$1')
+  if (url.username === '' && url.password === '') return address
   url.username = ''
   url.password = ''
   return url.href
