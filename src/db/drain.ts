@@ -22,7 +22,7 @@ export type Drain = {
    */
   keepLog(): void
   /** Returns true while the log must keep its content: during a drain, and after a failed flush of one of the files. */
-  isRunning(): boolean
+  needsLog(): boolean
 }
 
 /**
@@ -82,7 +82,7 @@ export function openDrain(
       const reader = openReader(path)
       if (reader) readers.add(reader)
     },
-    isRunning: () => isLogKept || readers.size > 0,
+    needsLog: () => isLogKept || readers.size > 0,
   }
 }
 

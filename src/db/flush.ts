@@ -24,8 +24,10 @@ export type Flusher = {
  */
 export function openFlusher(
   path: string,
-  sync: (file: number) => Promise<void> = dataSync,
-  onFailed: (error: unknown) => void = () => {},
+  {
+    sync = dataSync,
+    onFailed = () => {},
+  }: { sync?: (file: number) => Promise<void>; onFailed?: (error: unknown) => void } = {},
 ): Flusher {
   let failure: { error: unknown } | null = null
   let isClosed = false

@@ -120,10 +120,11 @@ function open(
 ): Db {
   const path = databasePath(dataDir)
   const sql = connect(path, synchronous)
-  const flusher = openFlusher(`${path}-wal`, undefined, error => {
+  const onFailed = (error: unknown) => {
     log.error('write-ahead log not flushed, restart the server', errorFields(error))
     drain.keepLog()
-  })
+  }
+  const flusher = openFlusher(`${path}-wal`, { onFailed })
   const fileFlusher = openFlusher(path)
   const drain = openDrain(sql, path, { wal: flusher, file: fileFlusher })
   const write = waitOnce(sql, busyMs)
@@ -162,9 +163,7 @@ function open(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint(waitMs = 0) {
-      // The log is not emptied during a drain, because the drain already moves it into the database file. It is not
-      // emptied after a failed flush either, because it must keep its content: `isRunning` then stays true.
-      if (!drain.isRunning()) emptyLog(sql, waitMs)
+      if (!drain.needsLog()) emptyLog(sql, waitMs)
     },
     drainLog: drain.run,
     durable: flusher.flush,

@@ -17,11 +17,12 @@ function open() {
   sql.run('create table words (id integer primary key, word text)')
   const begun: PromiseWithResolvers<void>[] = []
   const wal = openFlusher(`${path}-wal`)
-  const file = openFlusher(path, () => {
+  const sync = () => {
     const flush = Promise.withResolvers<void>()
     begun.push(flush)
     return flush.promise
-  })
+  }
+  const file = openFlusher(path, { sync })
   return {
     path,
     sql,
@@ -59,7 +60,7 @@ test('a drain moves the log into the file, and later transactions overwrite the 
   expect(wordsInFile()).toEqual(['one', 'two'])
   begun[0]?.resolve()
   await draining
-  expect(drain.isRunning()).toBe(false)
+  expect(drain.needsLog()).toBe(false)
   const bytes = logBytes()
   write('three')
   expect(logBytes()).toBe(bytes)
@@ -68,7 +69,7 @@ test('a drain moves the log into the file, and later transactions overwrite the 
 test('the log is moved only when it is on the disk', async () => {
   const { sql, path, write } = open()
   const { promise: flushed, resolve: flush } = Promise.withResolvers<void>()
-  const wal = openFlusher(`${path}-wal`, () => flushed)
+  const wal = openFlusher(`${path}-wal`, { sync: () => flushed })
   const drain = openDrain(sql, path, { wal, file: openFlusher(path) })
   write('flumphwort')
   wal.written()
@@ -87,7 +88,7 @@ test('the log is not overwritten before the database file is on the disk', async
   const draining = drain.run()
   await until(() => begun.length === 1)
   write('two')
-  expect([drain.isRunning(), logBytes() > bytes]).toEqual([true, true])
+  expect([drain.needsLog(), logBytes() > bytes]).toEqual([true, true])
   begun[0]?.resolve()
   await draining
 })
@@ -118,7 +119,7 @@ test('after the log could not be moved, it is kept, and a later drain moves it',
   })
   await drain.run()
   query.mockRestore()
-  expect(drain.isRunning()).toBe(false)
+  expect(drain.needsLog()).toBe(false)
   const bytes = logBytes()
   write('two')
   expect(logBytes()).toBeGreaterThan(bytes)
@@ -128,7 +129,7 @@ test('after the log could not be moved, it is kept, and a later drain moves it',
   expect(wordsInFile()).toEqual(['one', 'two'])
   begun[0]?.resolve()
   await second
-  expect(drain.isRunning()).toBe(false)
+  expect(drain.needsLog()).toBe(false)
 })
 
 test('after a failed flush of the file, the log is never overwritten, and no drain opens a further reader', async () => {
@@ -138,7 +139,7 @@ test('after a failed flush of the file, the log is never overwritten, and no dra
   await until(() => begun.length === 1)
   begun[0]?.reject(new Error('input/output error'))
   await draining
-  expect(drain.isRunning()).toBe(true)
+  expect(drain.needsLog()).toBe(true)
   const bytes = logBytes()
   write('two')
   await drain.run()
@@ -163,7 +164,7 @@ test('a drain that cannot open its reader does nothing, and does not fail', asyn
   const files = { wal: openFlusher(`${path}-wal`), file: openFlusher(path) }
   const drain = openDrain(sql, join(path, 'missing'), files)
   await drain.run()
-  expect(drain.isRunning()).toBe(false)
+  expect(drain.needsLog()).toBe(false)
   write('two')
   expect(logBytes()).toBeGreaterThan(bytes)
 })

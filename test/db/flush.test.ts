@@ -10,15 +10,12 @@ function openRoom() {
   const path = join(temporaryFolder(), 'log')
   writeFileSync(path, '')
   const begun: PromiseWithResolvers<void>[] = []
-  const flusher = openFlusher(
-    path,
-    () => {
-      const flush = Promise.withResolvers<void>()
-      begun.push(flush)
-      return flush.promise
-    },
-    error => failures.push(error),
-  )
+  const sync = () => {
+    const flush = Promise.withResolvers<void>()
+    begun.push(flush)
+    return flush.promise
+  }
+  const flusher = openFlusher(path, { sync, onFailed: error => failures.push(error) })
   const ended: string[] = []
   return {
     begun,
