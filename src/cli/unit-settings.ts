@@ -3,7 +3,7 @@
 
 /**
  * An assignment. The value has quoted parts first, and then text without quotes up to the end of the line. Either of
- * the two may be missing. A quoted part without an end goes to the end of the file.
+ * the two may be missing. A quoted part without an end goes to the end of the file, which `(?![\s\S])` matches.
  */
 const assignment =
   /^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*((?:'[^']*(?:'[ \t]*|(?![\s\S]))|"(?:\\[\s\S]|[^"\\])*(?:"[ \t]*|\\?(?![\s\S])))*)((?:\\[\s\S]|[^\\\n])*)/gm

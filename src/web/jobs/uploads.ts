@@ -33,13 +33,14 @@ const stops = new Map<string, AbortController>()
  * because the person would pay for two jobs.
  */
 export function addFiles(added: readonly File[], options: JobOptions): File[] {
-  return added.filter(file => {
+  const repeated: File[] = []
+  for (const file of added) {
     const before = ownUploads.value.find(upload => isSame(upload, file) && isRepeated(upload, options))
     if (!before) addFile(file, options)
-    else if (isWorking(before)) return true
+    else if (isWorking(before)) repeated.push(file)
     else continueUpload(before.id, file)
-    return false
-  })
+  }
+  return repeated
 }
 
 /**
