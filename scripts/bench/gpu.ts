@@ -16,6 +16,7 @@ import type { EncodedWindow, Network } from '../../src/engine/hear/network.ts'
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { hasCuda, runtimeLibrary } from '../../src/engine/onnx/library.ts'
 import { openRuntime, type Runtime } from '../../src/engine/onnx/runtime.ts'
+import { usedGpuMegabytes } from './support/gpu-memory.ts'
 import { type Dimensions, factsOf, frames, published, randomFloats } from './support/random-floats.ts'
 import { sameTexts } from './support/same-texts.ts'
 
@@ -56,7 +57,7 @@ async function run(): Promise<string[][]> {
     const loadedIn = (opened.openMs / 1000).toFixed(1)
     for (const rows of batches) {
       const times = measureBatch(opened, rows)
-      table.push([name, `${rows}`, 'steno', ...cellsOf(times, rows), usedMemory(), loadedIn])
+      table.push([name, `${rows}`, 'steno', ...cellsOf(times, rows), usedGpuMegabytes(), loadedIn])
     }
     opened.network.close()
     for (const [index, times] of measureTransformers(dimensions).entries()) {
@@ -138,11 +139,4 @@ function meanMs(times: number, run: () => void): number {
   const before = performance.now()
   for (let time = 0; time < times; time++) run()
   return (performance.now() - before) / times
-}
-
-/** Returns the used memory of the first GPU, in MB, or an empty text on the CPU. */
-function usedMemory(): string {
-  if (device === 'cpu') return ''
-  const query = ['nvidia-smi', '--query-gpu=memory.used', '--format=csv,noheader,nounits']
-  return Bun.spawnSync(query).stdout.toString().split('\n')[0] ?? ''
 }

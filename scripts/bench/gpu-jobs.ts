@@ -1,0 +1,127 @@
+// Transcribes sixteen recordings of real speech at once, with one, two and four engines on one GPU. Then kills the
+// engine in the middle of a job, which must end with the same text as before. The benchmark `gpu` measures the networks
+// alone; here, the CPU also decodes the media and finds the speech. The times are wall times: nothing else may use the
+// GPU.
+//
+// STENO_BENCH_FLOATS: the folder of a Whisper model in the layout of onnx-community, with float weights.
+// STENO_BENCH_DEVICE=cpu: runs on the CPU, to try the benchmark itself.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { readConfig } from '../../src/config.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { hasCuda } from '../../src/engine/onnx/library.ts'
+import { openEngine } from '../../src/engine/supervisor.ts'
+import { engineOf } from './support/engine-process.ts'
+import { usedGpuMegabytes } from './support/gpu-memory.ts'
+import { realSpeech } from './support/real-speech.ts'
+
+export const bench = { name: 'GPU: several engines, and a killed one', run }
+
+const device = process.env.STENO_BENCH_DEVICE === 'cpu' ? 'cpu' : 'cuda'
+const jobs = 16
+const engineCounts = [1, 2, 4]
+
+type Recording = { path: string; seconds: number }
+
+async function run(): Promise<string[][]> {
+  const head = [
+    'engines',
+    'jobs',
+    'took s',
+    '× real time',
+    'equal texts',
+    'GPU memory, MB',
+    'MB after the end',
+  ]
+  const folder = process.env.STENO_BENCH_FLOATS
+  if (!folder) return [head, ['-', 'skipped: STENO_BENCH_FLOATS is not set']]
+  if (device === 'cuda' && !hasCuda()) return [head, ['-', 'skipped: the CUDA provider is not installed']]
+  const sounds = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  try {
+    const [joined] = (await realSpeech(sounds)) ?? []
+    const [sound] = joined?.sounds ?? []
+    if (!joined || !sound) return [head, ['-', 'skipped: the recordings are not here']]
+    const recording = { path: sound.path, seconds: joined.seconds }
+    const table = [head]
+    for (const count of engineCounts) table.push(await rowOf(folder, count, recording))
+    return [...table, await killedRow(folder, recording)]
+  } finally {
+    rmSync(sounds, { recursive: true })
+  }
+}
+
+async function rowOf(folder: string, count: number, recording: Recording): Promise<string[]> {
+  const engine = await openEngines(folder, count)
+  // The first job of each engine is not measured, because CUDA records the steps of the decoder in it.
+  await Promise.all(Array.from({ length: count }, () => transcribe(engine, recording)))
+  const before = performance.now()
+  const texts = await Promise.all(Array.from({ length: jobs }, () => transcribe(engine, recording)))
+  const seconds = (performance.now() - before) / 1000
+  const used = usedGpuMegabytes()
+  await engine.close()
+  return cellsOf(`${count}`, { measured: jobs, texts, seconds, used, recording })
+}
+
+/** Kills the engine when the second of two jobs has reached a third of the recording. */
+async function killedRow(folder: string, recording: Recording): Promise<string[]> {
+  const engine = await openEngines(folder, 1)
+  const expected = await transcribe(engine, recording)
+  let isKilled = false
+  const onSeconds = (done: number) => {
+    if (isKilled || done < recording.seconds / 3) return
+    isKilled = true
+    process.kill(engineOf(process.pid), 'SIGKILL')
+  }
+  const before = performance.now()
+  const found = await transcribe(engine, recording, onSeconds)
+  const seconds = (performance.now() - before) / 1000
+  const used = usedGpuMegabytes()
+  await engine.close()
+  const name = isKilled ? '1, killed at a third' : '1, not killed'
+  return cellsOf(name, { measured: 1, texts: [expected, found], seconds, used, recording })
+}
+
+/** `measured` jobs took `seconds`. All `texts` must be equal. `used` is the GPU memory with all engines, in MB. */
+type Measured = { measured: number; texts: string[]; seconds: number; used: string; recording: Recording }
+
+function cellsOf(engines: string, { measured, texts, seconds, used, recording }: Measured): string[] {
+  const times = (measured * recording.seconds) / seconds
+  const equal = texts.filter(text => text === texts[0]).length
+  return [
+    engines,
+    `${measured}`,
+    seconds.toFixed(1),
+    times.toFixed(0),
+    `${equal} of ${texts.length}`,
+    used,
+    usedGpuMegabytes(),
+  ]
+}
+
+async function openEngines(folder: string, workers: number): Promise<Engine> {
+  const settings = { ...readConfig({}), model: folder, dataDir: '/nowhere', device, workers } as const
+  const engine = openEngine(settings)
+  await new Promise<void>(resolve => {
+    if (engine.state().ready) resolve()
+    else engine.onReady(resolve)
+  })
+  const { device: found } = engine.state()
+  if (found !== device) throw new Error(`${basename(folder)} runs on ${found}, not on ${device}`)
+  return engine
+}
+
+async function transcribe(
+  engine: Engine,
+  { path, seconds }: Recording,
+  onSeconds: (done: number) => void = () => {},
+): Promise<string> {
+  const choices = { language: 'en', diarize: false, speakerCount: null, align: true } as const
+  const input = { ...choices, prompt: null, vocabulary: [], path, durationMs: seconds * 1000 }
+  const { full_transcript: text } = await engine.transcribe(input, {
+    signal: new AbortController().signal,
+    onSeconds,
+  })
+  return text
+}
