@@ -18,10 +18,12 @@ export function isDraft(name: string): boolean {
 
 /**
  * Removes the drafts that killed processes have left behind in a folder. A draft that was changed in the last
- * `draftKeptMs` milliseconds stays, because a process may still write to it.
+ * `draftKeptMs` milliseconds stays, because a process may still write to it. With `start`, removes only drafts whose
+ * names begin with this text, because other programs use the folder too.
  */
-export function removeOldDrafts(folder: string): void {
-  for (const name of readdirSync(folder).filter(isDraft)) {
+export function removeOldDrafts(folder: string, start = ''): void {
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(start) || !isDraft(name)) continue
     const path = join(folder, name)
     const found = lstatSync(path, { throwIfNoEntry: false })
     if (found && Date.now() - found.mtimeMs >= limits.draftKeptMs)

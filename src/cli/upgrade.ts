@@ -1,6 +1,7 @@
-import { chmodSync, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { accessSync, chmodSync, constants, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
+import { removeOldDrafts } from '../base/draft-names.ts'
 import { mapFile } from '../base/map-file.ts'
 import { Draft, linkOrCopy } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
@@ -8,7 +9,8 @@ import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
 import { UsageError } from './failure.ts'
 import { say } from './print.ts'
-import { problemOf } from './release.ts'
+import { type Installed, problemOf } from './release.ts'
+import { causeOf } from './unwritable.ts'
 
 /**
  * The build (scripts/build.ts) defines both constants. `STENO_RELEASE_KEY` is the public key for the signatures of
@@ -29,32 +31,78 @@ export const upgrade = command({
     need(positionals)
     refuseEmpty(values, 'from')
     if (values.from === undefined) throw new UsageError('--from FILE expected')
-    const from = resolve(values.from)
-    if (!existsSync(from)) throw new Error(`there is no file ${from}`)
     if (!isCompiled()) throw new Error('a checkout is upgraded with git')
+    const isReplaced = await replaceProgram(process.execPath, resolve(values.from), {
+      unsigned: values.unsigned === true,
+      installed: {
+        publicKey: STENO_RELEASE_KEY,
+        target: `${process.platform}-${process.arch}`,
+        committed: STENO_COMMITTED,
+      },
+    })
+    if (isReplaced)
+      say('Restart a running service now (systemctl restart steno). Until then, commands may be refused.')
+  },
+})
 
-    const here = process.execPath
-    const unsigned = values.unsigned === true
-    // The program file has 230 MB, and copying it takes time. The refusals that need no copy therefore come first.
-    refuse(from, missingProblem(from, unsigned))
-    if (isSame(from, here)) {
-      say(`${from} is this program already; nothing was changed`)
-      return
-    }
-    using draft = new Draft(here)
+type Check = { unsigned: boolean; installed: Installed }
+
+/**
+ * Replaces the program `here` by the file `from`, and keeps the replaced program as a file that ends in `.old`. Prints
+ * what was done. Returns false if both files are equal. Throws if the file `from` must not be installed.
+ */
+export async function replaceProgram(
+  here: string,
+  from: string,
+  { unsigned, installed }: Check,
+): Promise<boolean> {
+  requireFile(from)
+  // The program file has 230 MB, and copying it takes time. The refusals that need no copy therefore come first.
+  refuse(from, missingProblem(from, { unsigned, installed }))
+  if (isSame(from, here)) {
+    say(`${from} is this program already; nothing was changed`)
+    return false
+  }
+  using draft = new Draft(here)
+  writeBeside(here, () => {
+    // An upgrade that was killed leaves a draft as large as the program.
+    removeOldDrafts(dirname(here), basename(here))
     copyFileSync(from, draft.path)
-    if (!unsigned) refuse(from, await signatureProblem(from, draft.path))
-    chmodSync(draft.path, 0o755)
-    const versions = versionsOf(draft.path)
-    if (versions === null) throw new Error(`${from} is no steno for this machine; nothing was changed`)
+  })
+  if (!unsigned) refuse(from, await signatureProblem(from, draft.path, installed))
+  chmodSync(draft.path, 0o755)
+  const versions = versionsOf(draft.path)
+  if (versions === null) throw new Error(`${from} is no steno for this machine; nothing was changed`)
+  writeBeside(here, () => {
     using old = new Draft(`${here}.old`)
     linkOrCopy(here, old.path)
     old.replace()
     draft.replace()
-    say(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
-    say('Restart a running service now (systemctl restart steno). Until then, commands may be refused.')
-  },
-})
+  })
+  say(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
+  return true
+}
+
+/** Throws if `from` is not a file that this user may read. */
+function requireFile(from: string): void {
+  const found = statSync(from, { throwIfNoEntry: false })
+  if (!found) throw new Error(`there is no file ${from}`)
+  if (!found.isFile()) throw new Error(`${from} is not a file`)
+  try {
+    accessSync(from, constants.R_OK)
+  } catch (error) {
+    throw new Error(`${from} cannot be read: ${causeOf(error)}`)
+  }
+}
+
+/** Calls `write`, which writes files into the folder of the program `here`. Its error then names the program. */
+function writeBeside(here: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    throw new Error(`${here} cannot be replaced: ${causeOf(error)}`, { cause: error })
+  }
+}
 
 /**
  * Returns true if two files are equal. An upgrade to an equal program changes nothing. Otherwise it would replace the
@@ -72,8 +120,8 @@ function refuse(from: string, problem: string | null): void {
  * Returns a message if the signature of the program file `from` is missing or cannot be verified, otherwise null. With
  * the flag --unsigned, no signature is needed, but a message is returned if this program is a release.
  */
-function missingProblem(from: string, unsigned: boolean): string | null {
-  const isRelease = STENO_RELEASE_KEY !== ''
+function missingProblem(from: string, { unsigned, installed }: Check): string | null {
+  const isRelease = installed.publicKey !== ''
   if (unsigned)
     return isRelease
       ? 'needs a signature: this program is a release, and --unsigned is only for your own builds'
@@ -87,14 +135,10 @@ function missingProblem(from: string, unsigned: boolean): string | null {
  * Verifies the signature of the program file `from`. Hashes `copy`, the copy that will be installed, because `from`
  * could still change. Returns the reason why the program must not be installed, or null.
  */
-async function signatureProblem(from: string, copy: string): Promise<string | null> {
+async function signatureProblem(from: string, copy: string, installed: Installed): Promise<string | null> {
   const hasher = new Bun.CryptoHasher('sha256')
   for await (const part of Bun.file(copy).stream()) hasher.update(part)
-  return problemOf(readFileSync(`${from}.sig`, 'utf8'), hasher.digest('hex'), {
-    publicKey: STENO_RELEASE_KEY,
-    target: `${process.platform}-${process.arch}`,
-    committed: STENO_COMMITTED,
-  })
+  return problemOf(readFileSync(`${from}.sig`, 'utf8'), hasher.digest('hex'), installed)
 }
 
 /**
