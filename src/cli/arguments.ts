@@ -23,7 +23,7 @@ export function need<const Names extends string[]>(
 
 /** Throws a UsageError if one of the options `names` has an empty value, for example from an unset shell variable. */
 export function refuseEmpty<Name extends string>(
-  values: Partial<Record<Name, string | undefined>>,
+  values: Partial<Record<Name, unknown>>,
   ...names: Name[]
 ): void {
   const empty = names.find(name => values[name] === '')

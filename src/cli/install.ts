@@ -27,7 +27,7 @@ export const install = command({
   },
   async run(positionals, values) {
     need(positionals)
-    refuseEmpty(values, 'root')
+    refuseEmpty(values, 'root', 'data-dir')
     const root = values.root === undefined ? null : resolve(values.root)
     const below = (path: string) => join(root ?? '/', path)
     const dataDir = dataDirOf(below(environmentFile), values['data-dir'])

@@ -9,6 +9,7 @@ import { requireSystemCalls } from '../base/system-call.ts'
 import { settings } from '../config/settings.ts'
 import { type Config, flagOf, readConfig, whyInvalid } from '../config.ts'
 import { hasDatabase, isClosed, requireAccess } from '../db/data-dir.ts'
+import { refuseEmpty } from './arguments.ts'
 import { jsonOption } from './command.ts'
 import { UsageError } from './failure.ts'
 import { type Environment, installedSettings, unreadable } from './installed.ts'
@@ -115,9 +116,11 @@ function serviceEnvironment(flags: Flags): Environment {
 
 /**
  * Returns the values of the given flags under the names of the environment variables that these flags override. Throws
- * one UsageError that names all flags with invalid values.
+ * one UsageError that names all flags with invalid values. An empty value means the default value, but not for the data
+ * folder: an unset shell variable would lead a command to the folder ./steno-data.
  */
 function variablesOf(flags: Flags): Environment {
+  refuseEmpty(flags, 'data-dir')
   const given = rows.flatMap(setting => {
     const value = flags[flagOf(setting.variable)]
     return typeof value === 'string' ? [{ setting, value }] : []

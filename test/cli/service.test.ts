@@ -486,6 +486,10 @@ test.each([
   'runtime pull cuda --from',
   'runtime pull cuda --source',
   'install --dry-run --root',
+  'install --dry-run --data-dir',
+  'restore backup.db --data-dir',
+  'health --data-dir',
+  'transcribe talk.mp3 --data-dir',
 ])('an option without a value, as of an unset variable, is named: %s', async words => {
   const { code, out, err } = await findCommand(sharedData, ...words.split(' '), '')
   const option = words.split(' ').at(-1)
