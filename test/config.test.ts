@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { ConfigError } from '../src/config/config-error.ts'
-import { settings } from '../src/config/settings.ts'
-import { type Config, flagOf, listeningUrl, readConfig } from '../src/config.ts'
+import { pathVariables, settings } from '../src/config/settings.ts'
+import { type Config, flagOf, listeningUrl, readConfig, whyInvalid } from '../src/config.ts'
 import { rates } from '../src/limits.ts'
 
 const second = 1000
@@ -192,6 +192,17 @@ test('each setting has a variable and a flag of its own', () => {
   expect(new Set(variables).size).toBe(variables.length)
   expect(variables.every(variable => /^STENO_[A-Z_]+$/.test(variable))).toBe(true)
   expect(flagOf('STENO_UPLOAD_TTL')).toBe('upload-ttl')
+})
+
+test('the list of settings that are paths is complete', () => {
+  const program = relative('.', process.execPath)
+  const paths = Object.values(settings).flatMap(({ variable, parse }) => {
+    const isPath =
+      whyInvalid(variable, { variable, parse }, program) === null && parse(program) === process.execPath
+    return isPath ? [variable] : []
+  })
+  // A value of STENO_MODEL with a slash is a path, and any other value is the name of a model.
+  expect([...pathVariables, 'STENO_DATA_DIR'].toSorted()).toEqual([...paths, 'STENO_MODEL'].toSorted())
 })
 
 function problemsOf(environment: Record<string, string>): string[] {

@@ -4,11 +4,11 @@ import { isCompiled } from '../base/carried.ts'
 import { inheritOwner } from '../base/inherit-owner.ts'
 import { reasonOf } from '../base/reason.ts'
 import { Draft } from '../base/whole-file.ts'
-import { type Config, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
 import { requireNothingForeign } from '../db/data-dir.ts'
 import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
-import { settingsIn } from './installed.ts'
+import { type Environment, pathsIn, settingsIn } from './installed.ts'
 import { say } from './print.ts'
 import { requireSystemd, requireVisible, unitText } from './unit.ts'
 
@@ -43,7 +43,7 @@ export const install = command({
     if (!isCompiled()) throw new Error('a checkout cannot be installed: make build, then dist/steno install')
     if (root === null && process.getuid?.() !== 0) throw new Error('run it as root, or see --dry-run')
     if (root === null) requireSystemd()
-    if (root === null) requireUsable(readConfig(settingsIn(environmentFile)))
+    if (root === null) requireUsable(settingsIn(environmentFile), dataDir)
     requireNothingForeign(below(dataDir))
 
     putProgram(process.execPath, below(binary))
@@ -86,11 +86,14 @@ function dataDirOf(path: string, wanted: string | undefined): string {
   return resolve(kept || wanted || '/var/lib/steno')
 }
 
-/** Throws if the systemd unit hides a file or a folder that a setting names. */
-function requireUsable({ model, modelsDir, mediaProgram, natsCreds, standby }: Config): void {
-  const folder = model?.includes('/') ? resolve(model) : null
-  for (const path of [folder, modelsDir, mediaProgram, natsCreds, standby])
-    if (path !== null) requireVisible(path, own => own)
+/**
+ * Throws if the settings of the service with the data folder `dataDir` have a wrong value, or the path of a file or a
+ * folder that the systemd unit hides.
+ */
+export function requireUsable(settings: Environment, dataDir: string): void {
+  const paths = pathsIn(settings, dataDir)
+  readConfig({ ...settings, ...paths })
+  for (const path of Object.values(paths)) requireVisible(path, own => own)
 }
 
 /**

@@ -1,6 +1,8 @@
 // The settings of the service that is installed on this machine.
 
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathVariables } from '../config/settings.ts'
 import { parseUnitSettings } from './unit-settings.ts'
 
 export type Environment = Record<string, string | undefined>
@@ -14,7 +16,21 @@ export function environmentFile(): string {
 }
 
 export function installedSettings(): Environment {
-  return settingsIn(environmentFile())
+  const found = settingsIn(environmentFile())
+  return found.STENO_DATA_DIR ? { ...found, ...pathsIn(found, found.STENO_DATA_DIR) } : found
+}
+
+/**
+ * Returns the settings that are paths, as absolute paths. A relative path starts at the data folder `dataDir`, which is
+ * the working folder of the installed service, and not at the working folder of a command.
+ */
+export function pathsIn(settings: Environment, dataDir: string): Record<string, string> {
+  const paths = pathVariables.flatMap((name): [string, string][] => {
+    const value = settings[name] ?? ''
+    const isPath = name === 'STENO_MODEL' ? value.includes('/') : value !== ''
+    return isPath ? [[name, resolve(dataDir, value)]] : []
+  })
+  return Object.fromEntries(paths)
 }
 
 /** Returns the settings in the file at `path`. Returns none if the file is missing, or if this user may not read it. */

@@ -243,6 +243,18 @@ export const settings = {
   log: setting('STENO_LOG', '', optional(oneOf('pretty', 'json')), '`pretty` or `json`; default by terminal'),
 }
 
+/**
+ * The variables of the settings that are paths, besides the data folder. STENO_MODEL is a path only if its value has a
+ * slash.
+ */
+export const pathVariables = [
+  'STENO_STANDBY',
+  'STENO_MODEL',
+  'STENO_MODELS_DIR',
+  'STENO_NATS_CREDS',
+  'STENO_MEDIA',
+]
+
 function setting<T>(
   variable: string,
   fallback: string,

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
-import { symlinkSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { requireUsable } from '../../src/cli/install.ts'
+import { installedSettings, pathsIn, settingsIn } from '../../src/cli/installed.ts'
 import { requireSystemd, unitText } from '../../src/cli/unit.ts'
 import { findCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -14,6 +16,7 @@ test('a dry run prints the unit and does nothing', async () => {
     'User=steno',
     'ProtectSystem=strict',
     'ReadWritePaths=/srv/words',
+    'WorkingDirectory=/srv/words',
     'NoNewPrivileges=yes',
     'Type=notify',
     'ProtectProc=invisible',
@@ -47,15 +50,44 @@ test('a data folder in the settings file that is not absolute is refused', async
 test('the data folder in the settings file is used, and no other one is accepted', async () => {
   const image = temporaryFolder()
   const settings = join(image, 'etc/steno.env')
-  await Bun.write(settings, 'STENO_DATA_DIR=/srv/words\n')
   const install = (...options: string[]) =>
     findCommand(folder, 'install', '--dry-run', '--root', image, ...options)
+  expect((await install()).out).toContain('\nReadWritePaths=/var/lib/steno\n')
+  await Bun.write(settings, 'STENO_DATA_DIR=/srv/words\n')
   for (const options of [[], ['--data-dir', '/srv/words/']])
     expect((await install(...options)).out).toContain('\nReadWritePaths=/srv/words\n')
   expect(await install('--data-dir', '/srv/other')).toMatchObject({
     code: 1,
     err: `steno: ${settings} names the data folder /srv/words: change it there, then install again\n`,
   })
+})
+
+test('a relative path in the settings file starts at the data folder, where the service runs', () => {
+  const file = join(folder, 'relative.env')
+  const paths = 'STENO_MODELS_DIR=models\nSTENO_STANDBY=/mnt/pair\nSTENO_MODEL=./mine\n'
+  writeFileSync(file, `STENO_DATA_DIR=/srv/words\n${paths}STENO_DEVICE=cpu\n`)
+  const before = process.cwd()
+  process.env.STENO_ENV_FILE = file
+  // The unit hides /tmp, so a path that starts at the working folder of this process would be refused.
+  process.chdir('/tmp')
+  try {
+    const absolute = { STENO_MODELS_DIR: '/srv/words/models', STENO_MODEL: '/srv/words/mine' }
+    expect(installedSettings()).toMatchObject({
+      ...absolute,
+      STENO_STANDBY: '/mnt/pair',
+      STENO_DEVICE: 'cpu',
+    })
+    requireUsable(settingsIn(file), '/srv/words')
+    const outside = () => requireUsable({ STENO_MODELS_DIR: '../../home/models' }, '/srv/words')
+    expect(outside).toThrow('/home/models: ProtectHome in the unit hides /home from the service')
+    expect(() => requireUsable({ STENO_MEDIA: 'media' }, '/srv/words')).toThrow(
+      'STENO_MEDIA=/srv/words/media: ',
+    )
+    expect(pathsIn({ STENO_MODEL: 'base', STENO_STANDBY: '' }, '/srv/words')).toEqual({})
+  } finally {
+    process.chdir(before)
+    delete process.env.STENO_ENV_FILE
+  }
 })
 
 test('a folder that the unit hides from the service is refused, also behind a link', async () => {
@@ -70,6 +102,7 @@ test('a folder that the unit hides from the service is refused, also behind a li
     ['/root', 'ProtectHome /root'],
     ['/tmp/a/b', 'PrivateTmp /tmp'],
     ['/var/tmp/steno', 'PrivateTmp /var/tmp'],
+    ['/run/user/0/steno', 'ProtectHome /run/user'],
     [join(link, 'new/steno'), 'ProtectHome /home'],
     ['/homes/steno', ''],
     ['/srv/home', ''],

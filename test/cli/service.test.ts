@@ -204,6 +204,8 @@ test('an invalid request is refused with an error of one line', async () => {
     [['completion', 'constructor'], 2, 'constructor is not one of bash, zsh, fish'],
     [['help', 'fly'], 2, 'no command fly'],
     [['backup', 'my', 'backup', 'file'], 2, 'steno: FILE expected; too many arguments: backup file ('],
+    [['doctor', 'please'], 2, 'steno: no argument expected; too many arguments: please ('],
+    [['install', 'please'], 2, 'steno: no argument expected; too many arguments: please ('],
     [['version', 'please'], 2, 'steno: no argument expected; too many arguments: please ('],
     [['completion'], 2, 'SHELL expected (steno completion --help says more)'],
     [['runtime', 'pull', 'rocm'], 2, 'there is cuda (steno runtime pull --help says more)'],
