@@ -17,13 +17,20 @@ export type RemoteFile = {
   signal: AbortSignal
 }
 
+/**
+ * Downloads a file to `path`. A file that is already there is from an interrupted download. Its hash is checked too,
+ * because a power cut may have damaged it.
+ */
 export async function fetchFile(
   path: string,
   remote: RemoteFile,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   mkdirSync(dirname(path), { recursive: true })
-  if (existsSync(path)) return onBytes(remote.size)
+  if (existsSync(path)) {
+    if (await remote.isGood(path)) return onBytes(remote.size)
+    rmSync(path)
+  }
   const part = partOf(path)
   let wrong = 0
   let longest = sizeOf(part)

@@ -61,35 +61,72 @@ test('a download that cannot be resumed, and gets no longer than in an earlier a
 })
 
 /**
- * Downloads a file of 100 bytes, of which the disk already has `partBytes` bytes. Transfer n gives `sizes[n]` bytes,
- * and then aborts the download with `failure`, if given. Returns the start offsets of the transfers, and the file size
- * or the error message.
+ * Downloads a file of 100 bytes, of which the disk already has `partBytes` bytes. Transfer n gives `sizes[n]` bytes. If
+ * `abort` is given, it then aborts the download with this reason. If `failure` is given, it then fails with this error.
+ * Returns the start offsets of the transfers, the reported progress, and the file size or the error message.
  */
-async function fetched(partBytes: number, sizes: number[], failure?: Error) {
+async function fetched(
+  partBytes: number,
+  sizes: number[],
+  { abort, failure }: { abort?: Error; failure?: Error } = {},
+) {
   const stop = new AbortController()
   const path = join(temporaryFolder(), 'a')
   await Bun.write(`${path}.part`, new Uint8Array(partBytes))
   const begins: number[] = []
+  const reached: number[] = []
   const open = async (from: number) => {
     begins.push(from)
     const size = sizes.shift() ?? 0
     async function* body() {
       yield new Uint8Array(size)
-      if (failure) stop.abort(failure)
+      if (abort) stop.abort(abort)
+      if (failure) throw failure
     }
     return { body: body(), resumed: true, total: 100 }
   }
   const remote = { name: 'a', size: 100, open, isGood: async () => true, signal: stop.signal }
-  const error = await fetchFile(path, remote, () => {}).catch(({ message }) => message)
-  return { begins, result: error ?? Bun.file(path).size }
+  const error = await fetchFile(path, remote, bytes => reached.push(bytes)).catch(({ message }) => message)
+  return { begins, reached, result: error ?? Bun.file(path).size }
 }
 
 test.each([
-  ['a part that is complete needs no transfer', 100, [], [], 100],
-  ['a part that is longer than the file is downloaded from its start', 150, [100], [0], 100],
-  ['a part is continued', 30, [20, 50], [30, 50], 100],
-])('%s', async (_, partBytes, sizes, begins, result) => {
-  expect(await fetched(partBytes, sizes)).toEqual({ begins, result })
+  ['a part that is complete needs no transfer', 100, [], [], [], 100],
+  ['a part that is longer than the file is downloaded from its start', 150, [100], [0], [100], 100],
+  ['a part is continued', 30, [20, 50], [30, 50], [50, 100], 100],
+])('%s', async (_, partBytes, sizes, begins, reached, result) => {
+  expect(await fetched(partBytes, sizes)).toEqual({ begins, reached, result })
+})
+
+test('a transfer whose connection breaks is continued', async () => {
+  const failure = new Error('The socket connection was closed unexpectedly')
+  expect(await fetched(0, [30, 70], { failure })).toMatchObject({ begins: [0, 30], result: 100 })
+})
+
+test.each([
+  ['was emptied by a power cut', '', 1],
+  ['was damaged by a power cut', 'old', 1],
+  ['is good', 'new', 0],
+])('a file of an interrupted download that %s: %p is downloaded again %p times', async (_, found, times) => {
+  let transfers = 0
+  const open = async () => {
+    transfers++
+    return { body: new Blob(['new']).stream(), resumed: false, total: 3 }
+  }
+  const isGood = async (file: string) => (await Bun.file(file).text()) === 'new'
+  const path = join(temporaryFolder(), 'a')
+  await Bun.write(path, found)
+  const { signal } = new AbortController()
+  await fetchFile(path, { name: 'a', size: 3, open, isGood, signal }, () => {})
+  expect([transfers, await Bun.file(path).text()]).toEqual([times, 'new'])
+})
+
+test('an empty file is downloaded', async () => {
+  const path = join(temporaryFolder(), 'a')
+  const open = async () => ({ body: new Blob([]).stream(), resumed: false, total: 0 })
+  const { signal } = new AbortController()
+  await fetchFile(path, { name: 'a', size: 0, open, isGood: async () => true, signal }, () => {})
+  expect(await Bun.file(path).bytes()).toEqual(new Uint8Array())
 })
 
 test('a transfer that is longer than the file is refused', async () => {
@@ -98,8 +135,8 @@ test('a transfer that is longer than the file is refused', async () => {
 })
 
 test('a download that is aborted, or that fails on this machine, is not tried again', async () => {
-  const stopped = await fetched(0, [30, 70], new Error('stopped'))
-  expect(stopped).toEqual({ begins: [0], result: 'stopped' })
+  const stopped = await fetched(0, [30, 70], { abort: new Error('stopped') })
+  expect(stopped).toEqual({ begins: [0], reached: [30], result: 'stopped' })
   let opened = 0
   const open = async () => {
     opened++
