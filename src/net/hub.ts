@@ -1,6 +1,7 @@
 // A client of the model hub (Hugging Face) or of a mirror. A steno server is a mirror for its workers.
 
-import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './source.ts'
+import { withoutPassword } from '../base/visible.ts'
+import { getFrom, getJson, isSize, SourceError, type SourceRequest, type Transfer } from './source.ts'
 
 export type Hub = {
   /** The base URL of the hub: `https://huggingface.co`, the value of HF_ENDPOINT, or a URL of a steno server. */
@@ -34,8 +35,7 @@ export async function findRevision(
   signal: AbortSignal,
 ): Promise<string> {
   const path = `/api/models/${repository}/revision/${encodeURIComponent(revision)}`
-  const answer = await get(`${hub.endpoint}${path}`, requestOf(hub, signal))
-  const { sha } = (await answer.json()) as { sha?: unknown }
+  const { sha } = Object(await getJson(`${hub.endpoint}${path}`, requestOf(hub, signal))) as { sha?: unknown }
   if (typeof sha !== 'string' || !/^[0-9a-f]{7,64}$/.test(sha))
     throw new SourceError('the hub named no commit')
   return sha
@@ -48,21 +48,23 @@ export async function listFiles(
   signal: AbortSignal,
 ): Promise<HubFile[]> {
   const path = `/api/models/${repository}/tree/${revision}?recursive=true`
-  const answer = await get(`${hub.endpoint}${path}`, requestOf(hub, signal))
-  const rows = (await answer.json()) as {
-    type: string
-    path: string
-    size: number
-    oid: string
-    lfs?: { oid: string; size: number }
-  }[]
-  return rows
-    .filter(row => row.type === 'file')
-    .map(({ path, size, oid, lfs }) => ({
-      path,
-      size: lfs?.size ?? size,
-      hash: lfs ? { kind: 'sha256', value: lfs.oid.replace('sha256:', '') } : { kind: 'git', value: oid },
-    }))
+  const rows = await getJson(`${hub.endpoint}${path}`, requestOf(hub, signal))
+  const files = Array.isArray(rows) ? rows.filter(row => row?.type === 'file').map(fileOf) : [null]
+  if (files.includes(null)) {
+    throw new SourceError(`${withoutPassword(hub.endpoint)} sent no list of the files of ${repository}`)
+  }
+  return files.filter(file => file !== null)
+}
+
+/** Converts an entry of the hub's list of files. Returns null if the entry has no path, no valid size or no hash. */
+function fileOf({ path, size, oid, lfs }: Record<string, unknown>): HubFile | null {
+  const large = lfs ? (Object(lfs) as { oid?: unknown; size?: unknown }) : null
+  const [bytes, value] = large ? [large.size, large.oid] : [size, oid]
+  if (typeof path !== 'string' || typeof value !== 'string' || !isSize(bytes)) return null
+  const hash = large
+    ? ({ kind: 'sha256', value: value.replace('sha256:', '') } as const)
+    : ({ kind: 'git', value } as const)
+  return { path, size: bytes, hash }
 }
 
 export function openFile(

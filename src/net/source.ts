@@ -2,6 +2,7 @@
 // addresses of these servers are not checked. URLs that callers send need net/fetch.ts, which checks the address.
 
 import { reasonOf } from '../base/reason.ts'
+import { withoutPassword } from '../base/visible.ts'
 
 /**
  * The error when a server cannot be reached, refuses a request, or violates the protocol. `status` is the status of an
@@ -90,19 +91,30 @@ export async function putJson(
 }
 
 /**
- * Sends a GET request, and returns the JSON of the response. Rejects if the server cannot be reached, the status is not
- * 2xx, or the response is not JSON. Also rejects if the signal is aborted.
+ * Sends a GET request, and returns the JSON of the response. Rejects with a SourceError if the server cannot be reached,
+ * the status is not 2xx, or the response is not JSON. Rejects with the reason of the signal if the signal is aborted.
  */
 export async function getJson(address: string, request: SourceRequest): Promise<unknown> {
-  return await (await get(address, request)).json()
+  const answer = await get(address, request)
+  try {
+    return await answer.json()
+  } catch (error) {
+    request.signal.throwIfAborted()
+    throw new SourceError(`${shown(address)} did not answer with JSON (${reasonOf(error)})`)
+  }
+}
+
+/** Returns true if a value in the JSON of a server is a size in bytes. */
+export function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 /**
- * Returns an address without its query, for error messages. The query of an address for workers has a signature, which
- * must not be in the log.
+ * Returns an address without its query and without a password, for error messages. The query of an address for workers
+ * has a signature, which must not be in the log.
  */
 function shown(address: string): string {
-  return address.replace(/\?.*/s, '')
+  return withoutPassword(address.replace(/\?.*/s, ''))
 }
 
 /**

@@ -153,14 +153,38 @@ test('a package whose hash differs from that of the source is not installed', as
   expect(readdirSync(join(folder, 'native'))).toEqual([])
 }, 30_000)
 
-test('a server that is not a NuGet source, or a missing file, is an error of one line', async () => {
-  using nothing = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hello') })
-  const { code, err } = await run('--source', `http://127.0.0.1:${nothing.port}/`)
-  expect([code, err]).toEqual([1, `steno: http://127.0.0.1:${nothing.port}/ is no NuGet source\n`])
-  expect(await run('--from', '/nowhere')).toMatchObject({
-    code: 1,
-    err: 'steno: there is no file /nowhere\n',
-  })
+const resources = (id: unknown) =>
+  ['PackageBaseAddress/3.0.0', 'RegistrationsBaseUrl/3.6.0'].map(type => ({ '@id': id, '@type': type }))
+const catalogEntry = { packageHash: 'AA==', packageHashAlgorithm: 'SHA512', packageSize: -1 }
+
+test.each([
+  ['hello', 'is no NuGet source'],
+  ['null', 'is no NuGet source'],
+  ['{"resources": null}', 'offers no RegistrationsBaseUrl'],
+  ['{"resources": [null, {}]}', 'offers no RegistrationsBaseUrl'],
+  [JSON.stringify({ resources: resources(5) }), 'offers no RegistrationsBaseUrl'],
+  [JSON.stringify({ resources: resources('http://SERVER') }), `names no hash for ${id} ${version}`],
+  [
+    JSON.stringify({ resources: resources('http://SERVER'), catalogEntry }),
+    `names no hash for ${id} ${version}`,
+  ],
+])(
+  'a server that is no usable NuGet source, with the answer %j, is an error of one line',
+  async (answer, error) => {
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: request => new Response(answer.replaceAll('SERVER', new URL(request.url).host)),
+    })
+    const { code, err } = await run('--source', server.url.href)
+    expect([code, err]).toEqual([1, expect.stringMatching(/^steno: http:[^\n]+\n$/)])
+    expect(err).toStartWith(`steno: ${server.url.href} ${error}`)
+  },
+)
+
+test('a missing package file, and a folder in its place, are an error of one line', async () => {
+  for (const path of [join(folder, 'missing'), folder])
+    expect(await run('--from', path)).toMatchObject({ code: 1, err: `steno: there is no file ${path}\n` })
 })
 
 test('the names of needed libraries are read from an ELF file', () => {

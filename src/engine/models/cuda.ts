@@ -2,7 +2,7 @@
 // because it searches for the provider only in its own folder.
 
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import runtimePackage from '../../../node_modules/onnxruntime-node/package.json'
 import { inheritOwner } from '../../base/inherit-owner.ts'
@@ -48,7 +48,7 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
  * lacks a library for this machine.
  */
 export async function installCuda(path: string): Promise<string> {
-  if (!existsSync(path)) throw new Error(`there is no file ${path}`)
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)
   const manifest = entries.find(entry => entry.name === `${packageId}.nuspec`)
   if (!manifest) throw new Error(`${path} is not the package ${packageId}`)

@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import { findRevision, listFiles } from '../../src/net/hub.ts'
+
+const { signal } = new AbortController()
+
+/** Returns the list of files that is read from the given answer of a hub, or the error message. */
+async function listed(answer: () => Response) {
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+  const endpoint = `http://name:secret@127.0.0.1:${server.port}`
+  const hub = { endpoint, token: null }
+  const found = await listFiles(hub, 'owner/name', 'abcdef0', signal).catch(({ message }) => message)
+  return typeof found === 'string' ? found.replaceAll(`:${server.port}`, '') : found
+}
+
+test('files of a list have the size and the hash of their content, also those in large storage', async () => {
+  const lfs = { oid: 'sha256:cd', size: 900 }
+  const rows = [
+    { type: 'directory', path: 'onnx', size: 0, oid: 'a' },
+    { type: 'file', path: 'config.json', size: 3, oid: 'ab' },
+    { type: 'file', path: 'onnx/model.onnx', size: 134, oid: 'b', lfs },
+  ]
+  expect(await listed(() => Response.json(rows))).toEqual([
+    { path: 'config.json', size: 3, hash: { kind: 'git', value: 'ab' } },
+    { path: 'onnx/model.onnx', size: 900, hash: { kind: 'sha256', value: 'cd' } },
+  ])
+})
+
+const file = { type: 'file', path: 'config.json', size: 3, oid: 'ab' }
+
+test.each([
+  null,
+  { error: 'no such repository' },
+  [null, { ...file, path: 5 }],
+  [{ ...file, size: '3' }],
+  [{ ...file, size: -1 }],
+  [{ ...file, size: 1.5 }],
+  [{ ...file, oid: null }],
+  [{ ...file, lfs: { size: 3 } }],
+])('an answer that is no list of files is named as such: %j', async rows => {
+  expect(await listed(() => Response.json(rows))).toBe(
+    'http://127.0.0.1/ sent no list of the files of owner/name',
+  )
+})
+
+test('a page in place of the list, such as that of a sign-in, is named as such', async () => {
+  expect(await listed(() => new Response('<html>'))).toStartWith(
+    'http://127.0.0.1/api/models/owner/name/tree/abcdef0 did not answer with JSON (',
+  )
+})
+
+test.each([null, {}, { sha: '../main' }])('an answer without a commit is named as such: %j', async answer => {
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json(answer) })
+  const hub = { endpoint: server.url.origin, token: null }
+  await expect(findRevision(hub, 'owner/name', 'main', signal)).rejects.toThrow('the hub named no commit')
+})
