@@ -25,7 +25,12 @@ export function missingVoiceModels(dir: string): string[] {
 
 /** Returns true if `dir` contains all files of the voice model `id`. */
 export function isInstalledVoice(id: string, dir: string): boolean {
-  const folder = join(dir, id)
+  return missingVoiceFile(id, join(dir, id)) === null
+}
+
+/** Returns an error message about the first missing file of the voice model `id`, or null if no file is missing. */
+export function missingVoiceFile(id: string, folder: string): string | null {
   const paths = id === publishedPlda ? pldaFiles.map(file => join(folder, file)) : [modelFile(folder)]
-  return paths.every(path => existsSync(path))
+  const missing = paths.find(path => !existsSync(path))
+  return missing === undefined ? null : `${missing} is missing`
 }

@@ -5,7 +5,7 @@ import { nearest } from '../../base/edit-distance.ts'
 import type { Hub } from '../../net/hub.ts'
 import { findBuiltIn, findPublished, models } from './catalogue.ts'
 import { faultOf } from './fault.ts'
-import { missingVoiceModels } from './installed-voices.ts'
+import { missingVoiceFile, missingVoiceModels } from './installed-voices.ts'
 import type { ModelLock } from './lock.ts'
 import { downloadModel } from './pull.ts'
 import { isVoiceModel } from './roles.ts'
@@ -65,7 +65,7 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
     wants: (path, all) =>
       files?.includes(path) ?? (configFiles.includes(path) || weightsOf(id, options.gpu, all).test(path)),
     check: draft => {
-      const fault = isVoiceModel(id) ? null : faultOf(draft)
+      const fault = isVoiceModel(id) ? missingVoiceFile(id, draft) : faultOf(draft)
       if (fault) throw new Error(`${published.repository} cannot be used: ${fault}`)
     },
   })

@@ -77,6 +77,7 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   // The name of the draft folder contains the commit, so an attempt resumes only a download of the same commit.
   const draft = `${folder}.${revision.slice(0, 12)}.part`
   removeOtherDrafts(folder, draft)
+  mkdirSync(draft, { recursive: true })
   let done = 0
   for (const file of files) {
     const before = done

@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { lockFile } from '../../../src/base/file-lock.ts'
 import { models } from '../../../src/engine/models/catalogue.ts'
 import { isModel } from '../../../src/engine/models/layout.ts'
 import { listModels } from '../../../src/engine/models/listing.ts'
+import { lockPath } from '../../../src/engine/models/pull.ts'
 import { pullModel } from '../../../src/engine/models/pull-model.ts'
 import { removeModel } from '../../../src/engine/models/remove.ts'
+import { publishedVoices } from '../../../src/engine/models/roles.ts'
 import { findInstalled, modelsDir } from '../../../src/engine/models/store.ts'
 import { verifyModel } from '../../../src/engine/models/verify.ts'
 import { limits } from '../../../src/limits.ts'
@@ -166,6 +169,20 @@ test('two pulls of one model at the same time download it once', async () => {
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
+test('a pull that waits for another one can be aborted', async () => {
+  const release = lockFile(lockPath(join(dir, 'tiny')))
+  const options = {
+    dir,
+    gpu: false,
+    offline: false,
+    hub: { endpoint: '', token: null },
+    onProgress: () => {},
+  }
+  const signal = AbortSignal.abort(new Error('stopped'))
+  await expect(pullModel('tiny', { ...options, signal })).rejects.toThrow('stopped')
+  release?.()
+})
+
 test('a model that is being downloaded is not removed', async () => {
   const hub = start()
   const pulled = pull(hub)
@@ -220,10 +237,12 @@ test('a pull for a CPU does not install what an interrupted pull for a GPU left'
   ])
 })
 
-test('a pull removes what interrupted pulls of other commits left', async () => {
-  await Bun.write(join(dir, 'tiny.0123456789ff.part', 'config.json.part'), '{')
+test('a pull removes what interrupted pulls of other commits left, but not those of other models', async () => {
+  const other = 'base.0123456789ff.part'
+  for (const name of ['tiny.0123456789ff.part', other])
+    await Bun.write(join(dir, name, 'config.json.part'), '{')
   await pull(start())
-  expect(readdirSync(dir).sort()).toEqual(['tiny', 'tiny.lock'])
+  expect(readdirSync(dir).sort()).toEqual([other, 'tiny', 'tiny.lock'])
 })
 
 test('a transfer starts again when the hub ignores the range', async () => {
@@ -291,6 +310,14 @@ const unfit: [string, Record<string, Uint8Array>, RegExp][] = [
     /encoder_model\.onnx is missing, in every variant$/,
   ],
 ]
+test('a voice model whose repository lacks its file is never installed', async () => {
+  const { endpoint } = start({ others: { [models[publishedVoices.embedding].repository]: {} } })
+  const options = { dir, gpu: false, offline: false, hub: { endpoint, token: null }, onProgress: () => {} }
+  const pulled = pullModel(publishedVoices.embedding, { ...options, signal: new AbortController().signal })
+  await expect(pulled).rejects.toThrow(/onnx\/model\.onnx is missing$/)
+  expect(existsSync(join(dir, publishedVoices.embedding))).toBe(false)
+})
+
 test.each(unfit)('a repository that %s is never installed', async (_, served, fault) => {
   await expect(pull(start({}, served))).rejects.toThrow(fault)
   expect(existsSync(join(dir, 'tiny'))).toBe(false)
