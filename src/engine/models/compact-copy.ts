@@ -3,7 +3,7 @@
 // Face has for these models, because words would be missing from the transcripts.
 
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { removeOldDrafts } from '../../base/draft-names.ts'
 import { inheritOwner } from '../../base/inherit-owner.ts'
@@ -14,6 +14,7 @@ import type { Config } from '../../config.ts'
 import { limits } from '../../limits.ts'
 import { ask } from '../ask.ts'
 import { compactFile } from '../network/compact.ts'
+import { headSize } from '../network/layers.ts'
 import { type FloatVariant, safetensorsFile } from '../network/source.ts'
 import { faultOf } from './fault.ts'
 import { framewiseKind } from './framewise-layout.ts'
@@ -38,6 +39,7 @@ export async function withCompactCopy<Model extends InstalledModel>(
   if (variant === null || isBuiltIn(model)) return model
   const copy = compactFolderOf(folder, modelsDirOf(basename(folder), settings))
   try {
+    requireHeadSize(folder)
     const revision = await revisionOf(folder, variant)
     if ((await installedLock(copy))?.revision !== revision || faultOf(copy) !== null) {
       onProgress(`The compact form of ${name} is being made.`)
@@ -48,6 +50,16 @@ export async function withCompactCopy<Model extends InstalledModel>(
   } catch (error) {
     log.warn('compact form not made', { model: name, reason: reasonOf(error) })
     return model
+  }
+}
+
+/** Throws an error if the attention heads of a Whisper model do not have the only size that the compact form supports. */
+function requireHeadSize(folder: string): void {
+  const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'))
+  for (const half of ['encoder', 'decoder']) {
+    const size = config.d_model / config[`${half}_attention_heads`]
+    if (size !== headSize)
+      throw new Error(`the attention heads of its ${half} have the size ${size} instead of ${headSize}`)
   }
 }
 

@@ -119,6 +119,19 @@ test.skipIf(!pocket)(
 )
 
 test.skipIf(!pocket)(
+  `a model with attention heads of another size gets no copy, which could not be loaded${unless(pocket, 'pocket model')}`,
+  async () => {
+    const { folder, messages, copy } = install()
+    const path = join(folder, 'config.json')
+    const config = await Bun.file(path).json()
+    for (const name of ['encoder_attention_heads', 'decoder_attention_heads']) {
+      await Bun.write(path, JSON.stringify({ ...config, [name]: 2 }))
+      expect([(await copy()).folder, messages]).toEqual([folder, []])
+    }
+  },
+)
+
+test.skipIf(!pocket)(
   `the copy is listed and verified with its model, and removed with it${unless(pocket, 'pocket model')}`,
   async () => {
     const { dir, folder, copy } = install()
