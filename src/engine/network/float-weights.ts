@@ -1,5 +1,7 @@
 // The float weights of a Whisper model, as its files store them.
 
+import { elementsIn } from '../onnx/elements.ts'
+
 /** A tensor as a file stores it. A matrix is outputs × inputs, or inputs × outputs if `transposed` is true. */
 export type Weight = {
   type: 'F32' | 'F16' | 'BF16'
@@ -21,6 +23,21 @@ const readers = {
 export function floatsOf({ type, dims, bytes, transposed: isTransposed }: Weight): Float32Array {
   const floats = readers[type](bytes)
   return isTransposed ? transposed(floats, dims) : floats
+}
+
+/** The number of bytes of one element of each type. */
+const elementBytes = { F32: 4, F16: 2, BF16: 2 } as const satisfies Record<Weight['type'], number>
+
+/** Returns the number of bytes of a weight with these dimensions. */
+export function bytesIn(type: Weight['type'], dims: readonly number[]): number {
+  return elementBytes[type] * elementsIn(dims)
+}
+
+/** Returns the weight. Throws an error if its content has another length than its dimensions say. */
+export function checked(name: string, weight: Weight): Weight {
+  const [found, needed] = [weight.bytes.length, bytesIn(weight.type, weight.dims)]
+  if (found !== needed) throw new Error(`the weight ${name} has ${found} bytes instead of ${needed}`)
+  return weight
 }
 
 export function isFloat(type: string): type is Weight['type'] {

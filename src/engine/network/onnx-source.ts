@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { mapFile } from '../../base/map-file.ts'
 import { type RawConstant, readModel } from '../onnx/weights.ts'
-import { type FloatWeights, plainName, type Weight } from './float-weights.ts'
+import { bytesIn, checked, type FloatWeights, plainName, type Weight } from './float-weights.ts'
 
 /** The float types of ONNX files. Each key is the number with which an ONNX file names the type. */
 const onnxTypes: Partial<Record<number, Weight['type']>> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
@@ -16,13 +16,16 @@ export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decode
     if (!type) throw new Error(`${file} has weights of type ${id}, which are not floats`)
     if (bytes) return { type, dims, bytes, transposed }
     if (!stored) throw new Error(`${file} has a weight without bytes`)
-    const part = mapFile(join(folder, stored.file)).subarray(stored.from, stored.from + stored.bytes)
-    if (part.length !== stored.bytes) throw new Error(`${stored.file} is cut off: copy or download it again`)
+    const length = stored.bytes ?? bytesIn(type, dims)
+    const part = mapFile(join(folder, stored.file)).subarray(stored.from, stored.from + length)
+    if (part.length !== length) throw new Error(`${stored.file} is cut off: copy or download it again`)
     return { type, dims, bytes: part, transposed }
   }
+  const add = (name: string, constant: RawConstant, transposed: boolean) =>
+    weights.set(name, () => checked(name, weightOf(constant, transposed)))
   for (const [name, constant] of constants) {
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
-    if (plain && constant.dims.length > 0) weights.set(plain, () => weightOf(constant, false))
+    if (plain && constant.dims.length > 0) add(plain, constant, false)
   }
   // In an ONNX file, the name of a matrix does not contain its layer. The layer is in the name of the MatMul operation,
   // which has the matrix as its second input.
@@ -35,7 +38,7 @@ export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decode
         .replace(/\.MatMul$/, '.weight'),
       half,
     )
-    if (constant && plain?.endsWith('.weight')) weights.set(plain, () => weightOf(constant, true))
+    if (constant && plain?.endsWith('.weight')) add(plain, constant, true)
   }
   return weights
 }

@@ -1,7 +1,7 @@
 // Finds the weights of a model in Hugging Face's safetensors file.
 
 import { mapFile } from '../../base/map-file.ts'
-import { type FloatWeights, isFloat, plainName } from './float-weights.ts'
+import { checked, type FloatWeights, isFloat, plainName } from './float-weights.ts'
 import { headerOf } from './tensor-file.ts'
 
 export function fromSafetensors(path: string): FloatWeights {
@@ -20,13 +20,8 @@ export function fromSafetensors(path: string): FloatWeights {
         const type = isFloat(dtype) ? dtype : null
         const plain = plainName(name)
         if (!type || !plain) return []
-        const find = () => ({
-          type,
-          dims,
-          bytes: bytes.subarray(start + from, start + to),
-          transposed: false,
-        })
-        return [[plain, find]]
+        const content = bytes.subarray(start + from, start + to)
+        return [[plain, () => checked(plain, { type, dims, bytes: content, transposed: false })]]
       },
     ),
   )

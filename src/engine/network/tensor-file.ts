@@ -2,6 +2,7 @@
 // tensors. ONNX Runtime maps the file into memory, so several processes share this memory.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { limits } from '../../limits.ts'
 import type { ElementType } from '../onnx/elements.ts'
@@ -95,15 +96,17 @@ export async function writeTensorFile(path: string, drafts: readonly Draft[]): P
   const alignment = 64
   const text = JSON.stringify(header)
   const padded = text.padEnd(Math.ceil((8 + text.length) / alignment) * alignment - 8)
-  const writer = Bun.file(path).writer()
-  writer.write(new Uint8Array(BigUint64Array.of(BigInt(padded.length)).buffer))
-  writer.write(padded)
-  for (const { name, make } of inOrder) {
-    const data = make()
-    const [from, to] = header[name]!.data_offsets
-    if (data.byteLength !== to - from) throw new RangeError(`${name} has ${data.byteLength} bytes`)
-    writer.write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
-    await writer.flush()
+  const file = await open(path, 'w')
+  try {
+    await file.appendFile(new Uint8Array(BigUint64Array.of(BigInt(padded.length)).buffer))
+    await file.appendFile(padded)
+    for (const { name, make } of inOrder) {
+      const data = make()
+      const [from, to] = header[name]!.data_offsets
+      if (data.byteLength !== to - from) throw new RangeError(`${name} has ${data.byteLength} bytes`)
+      await file.appendFile(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    }
+  } finally {
+    await file.close()
   }
-  await writer.end()
 }

@@ -7,13 +7,14 @@ export type Weights = Map<string, Constant & { data: Float32Array }>
 
 /**
  * A constant as the model stores it. The content is in `bytes`, or in an external file (`stored`). If the content is a
- * list of numbers, `bytes` and `stored` are null.
+ * list of numbers, `bytes` and `stored` are null. `stored.bytes` is null if the model does not say the length of the
+ * content. This length then follows from `type` and `dims`.
  */
 export type RawConstant = {
   type: number
   dims: number[]
   bytes: Uint8Array | null
-  stored: { file: string; from: number; bytes: number } | null
+  stored: { file: string; from: number; bytes: number | null } | null
 }
 export type Operation = { name: string; kind: string; inputs: string[]; outputs: string[] }
 export type Model = { constants: Map<string, RawConstant>; operations: Operation[] }
@@ -81,9 +82,10 @@ function readTensor(tensor: Uint8Array): RawConstant {
   const entries = fieldsOf(tensor, 13).map(entry => [1, 2].map(id => fieldsOf(entry, id).map(text).join()))
   const place = new Map(entries as [string, string][])
   const file = place.get('location')
+  const length = place.get('length')
   const stored =
     file === undefined
       ? null
-      : { file, from: Number(place.get('offset') ?? 0), bytes: Number(place.get('length')) }
+      : { file, from: Number(place.get('offset') ?? 0), bytes: length === undefined ? null : Number(length) }
   return { type, dims: numbersOf(tensor, 1), bytes, stored }
 }

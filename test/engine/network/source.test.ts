@@ -6,6 +6,7 @@ import { transposed } from '../../../src/engine/network/float-weights.ts'
 import { openSource } from '../../../src/engine/network/source.ts'
 import { readTensorFile, writeTensorFile } from '../../../src/engine/network/tensor-file.ts'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
+import { field, number, utf8 } from '../../../src/engine/onnx/protobuf.ts'
 import { firstOf, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { small, smallSource } from './small-whisper.ts'
@@ -37,6 +38,12 @@ test('a tensor of the wrong length is refused', async () => {
   await expect(writeTensorFile(join(folder, 'short.safetensors'), [draft])).rejects.toThrow(
     'short has 4 bytes',
   )
+})
+
+test('a full disk is one error, which the caller can catch', async () => {
+  const make = () => new Float32Array(100_000)
+  const drafts = ['one', 'other'].map(name => ({ name, kind: 'F32', dims: [100_000], make }) as const)
+  await expect(writeTensorFile('/dev/full', drafts)).rejects.toThrow('ENOSPC')
 })
 
 test("a source of Hugging Face's safetensors has the names and floats of the file", async () => {
@@ -98,16 +105,21 @@ test('a model with an empty tensor is refused, and not read without end', async 
   )
 })
 
-test('weights of an ONNX file may be in another file, which must be whole', async () => {
+/** Writes the ONNX files of a model. `graph` is its encoder. Returns the folder of the model. */
+async function writeEncoder(graph: Uint8Array): Promise<string> {
   const home = temporaryFolder()
-  mkdirSync(join(home, 'onnx'))
+  await Bun.write(join(home, 'onnx/encoder_model.onnx'), graph)
+  await Bun.write(join(home, 'onnx/decoder_model_merged.onnx'), new Graph().bytes())
+  return home
+}
+
+test('weights of an ONNX file may be in another file, which must be whole', async () => {
   const graph = new Graph()
   const dims = [2]
   graph.stored({ type: 'float32', dims, file: 'far.bin', from: 4, bytes: 8 }, 'conv1.bias')
   graph.stored({ type: 'int8', dims, file: 'far.bin', from: 0, bytes: 2 }, 'conv2.bias')
   graph.stored({ type: 'float32', dims: [], file: 'far.bin', from: 0, bytes: 4 }, 'conv1.weight')
-  await Bun.write(join(home, 'onnx/encoder_model.onnx'), graph.bytes())
-  await Bun.write(join(home, 'onnx/decoder_model_merged.onnx'), new Graph().bytes())
+  const home = await writeEncoder(graph.bytes())
   await Bun.write(join(home, 'onnx/far.bin'), Float32Array.of(1, 2, 3))
   const source = openSource(home)
   expect([...source.keys()]).toEqual(['encoder.conv1.bias', 'encoder.conv2.bias'])
@@ -115,6 +127,31 @@ test('weights of an ONNX file may be in another file, which must be whole', asyn
   expect(source.get('encoder.conv2.bias')!).toThrow('which are not floats')
   truncateSync(join(home, 'onnx/far.bin'), 11)
   expect(source.get('encoder.conv1.bias')!).toThrow('far.bin is cut off')
+})
+
+test('a weight in a file of its own needs no offset and no length in the ONNX file', async () => {
+  const place = Buffer.concat([field(1, utf8('location')), field(2, utf8('far.bin'))])
+  const constant = Buffer.concat([number(1, 2), number(2, 1), field(8, utf8('conv1.bias')), field(13, place)])
+  const home = await writeEncoder(field(7, field(5, constant)))
+  await Bun.write(join(home, 'onnx/far.bin'), Float32Array.of(1, 2))
+  const find = openSource(home).get('encoder.conv1.bias')!
+  expect([...find()]).toEqual([1, 2])
+  truncateSync(join(home, 'onnx/far.bin'), 7)
+  expect(find).toThrow('far.bin is cut off')
+})
+
+test('a weight with fewer or more bytes than its dimensions say is refused', async () => {
+  const graph = new Graph()
+  graph.constant({ dims: [3], data: Float32Array.of(1, 2) }, 'conv1.bias')
+  graph.stored({ type: 'float16', dims: [2], file: 'far.bin', from: 0, bytes: 8 }, 'conv2.bias')
+  const home = await writeEncoder(graph.bytes())
+  await Bun.write(join(home, 'onnx/far.bin'), new Uint8Array(8))
+  const source = openSource(home)
+  expect(source.get('encoder.conv1.bias')!).toThrow('encoder.conv1.bias has 8 bytes instead of 12')
+  expect(source.get('encoder.conv2.bias')!).toThrow('encoder.conv2.bias has 8 bytes instead of 4')
+  const path = join(home, 'model.safetensors')
+  writeSafetensors(path, { 'encoder.conv1.bias': { dtype: 'BF16', shape: [4], data_offsets: [0, 16] } })
+  expect(openSource(home).get('encoder.conv1.bias')!).toThrow('encoder.conv1.bias has 16 bytes instead of 8')
 })
 
 test('a matrix is transposed', () => {
