@@ -2,7 +2,7 @@
 // the layout of sherpa-onnx, and TDT models have the layout of onnx-asr.
 
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 export type FramewiseKind = 'ctc' | 'tdt'
 
@@ -51,11 +51,14 @@ export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): s
 export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boolean): string[] {
   const graphs = findGraphs(folder, kind, gpu) ?? []
   const external = readdirSync(folder).filter(name => /\.(data|weights)$/.test(name))
+  const hasBytes = (name: string) => name.includes('.int8.')
   const isOf = (name: string, graph: string) =>
-    join(folder, name).startsWith(graph.replace(/\.onnx$/, '')) && !graph.endsWith('.int8.onnx')
+    name.startsWith(graph.replace(/onnx$/, '')) && hasBytes(name) === hasBytes(graph)
   return [
     ...graphs,
-    ...external.filter(name => graphs.some(graph => isOf(name, graph))).map(name => join(folder, name)),
+    ...external
+      .filter(name => graphs.some(graph => isOf(name, basename(graph))))
+      .map(name => join(folder, name)),
   ]
 }
 

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
+import { log } from '../../../src/base/log.ts'
 import { models } from '../../../src/engine/models/catalogue.ts'
 import { prepareModel } from '../../../src/engine/models/choose.ts'
-import { builtInSpeech, publishedVoices } from '../../../src/engine/models/roles.ts'
+import { builtInSpeech, publishedPlda, publishedVoices } from '../../../src/engine/models/roles.ts'
 import { defaultModel, findServing, gpusFor } from '../../../src/engine/models/serving.ts'
 import { compactFile } from '../../../src/engine/network/compact.ts'
 import { cudaProvider, newCudaFolder } from '../../../src/engine/onnx/library.ts'
@@ -39,14 +40,15 @@ type Change = Partial<Parameters<typeof prepareModel>[0]>
 const settings = (change: Change) => ({ ...defaults, modelsDir: dir, device: 'cpu' as const, ...change })
 const prepare = (change: Change) => prepareModel(settings(change), () => {})
 
-async function install(name: string): Promise<string> {
-  for (const [path, bytes] of Object.entries(files)) await Bun.write(join(dir, name, path), bytes)
+async function install(name: string, variant = ''): Promise<string> {
+  for (const [path, bytes] of Object.entries(modelFiles(variant)))
+    await Bun.write(join(dir, name, path), bytes)
   return join(dir, name)
 }
 
 test('the default is turbo on a GPU and the built-in model on a CPU', () => {
   expect(defaultModel('cpu')).toBe(builtInSpeech)
-  expect(defaultModel('cuda')).toBe('large-v3-turbo')
+  for (const device of ['cuda', 'webgpu'] as const) expect(defaultModel(device)).toBe('large-v3-turbo')
   expect(models[defaultModel('cuda')]).toBeDefined()
 })
 
@@ -81,6 +83,27 @@ test('a published model that is configured by name is downloaded with its voice 
   expect(hub.asked.length).toBe(requests)
 })
 
+test('a GPU gets 16-bit floats, also if the voice models cannot be downloaded', async () => {
+  using logged = spyOn(log, 'error').mockImplementation(() => {})
+  const own = startHub(models.tiny.repository, { ...files, ...modelFiles('_fp16') })
+  process.env.HF_ENDPOINT = own.endpoint
+  expect(await prepare({ model: 'tiny', device: 'cuda' })).toMatchObject({ name: 'tiny' })
+  await own.stop()
+  expect(own.asked.filter(path => path.includes('encoder'))).toEqual([
+    expect.stringContaining('encoder_model_fp16.onnx'),
+  ])
+  expect(logged.mock.calls.map(([event]) => event)).toEqual(['model not downloaded', 'model not downloaded'])
+})
+
+test('a model without weights for this device is downloaded again, and only then', async () => {
+  const offline = true
+  await install('tiny', '_quantized')
+  await expect(prepare({ model: 'tiny', offline })).rejects.toThrow('STENO_OFFLINE forbids fetching tiny')
+  expect(await prepare({ model: 'tiny', offline, device: 'cuda' })).toMatchObject({ name: 'tiny' })
+  await Bun.write(join(dir, 'tiny', compactFile), 'weights')
+  expect(await prepare({ model: 'tiny', offline })).toMatchObject({ name: 'tiny' })
+})
+
 test('offline, a model that is configured by name is not downloaded, and one line names the command to run', async () => {
   await expect(prepare({ model: 'tiny', offline: true })).rejects.toThrow('run steno models pull tiny')
   expect(hub.asked).toEqual([])
@@ -96,6 +119,8 @@ test('a damaged model is not downloaded again: the error names the fault and the
     `tiny cannot be used: ${join(folder, 'config.json')} is not JSON, or not an object; run steno models pull tiny`,
   )
   expect(hub.asked).toEqual([])
+  const error = await prepare({ model: folder }).catch(({ message }) => message)
+  expect(error).toBe(`${folder} cannot be used: ${join(folder, 'config.json')} is not JSON, or not an object`)
 })
 
 test('the model in use is found without a download, and a missing one is reported with its command', () => {
@@ -118,11 +143,37 @@ test('a model folder is used under its own name; a folder without a model and a 
     name: 'mine',
     others: [],
     detector: null,
-    voices: expect.objectContaining({ warning: expect.stringContaining('steno models pull pyannote') }),
+    voices: expect.objectContaining({
+      warning: `The speakers were told apart by small models: run ${Object.values(publishedVoices)
+        .map(id => `steno models pull ${id}`)
+        .join(' && ')} for better ones.`,
+    }),
     notice: null,
   })
   await expect(prepare({ model: dir })).rejects.toThrow(`${join(dir, 'config.json')} is missing`)
+  await expect(prepare({ model: join(folder, 'config.json') })).rejects.toThrow('nor a folder')
   await expect(prepare({ model: 'tinny' })).rejects.toThrow('the nearest known model is tiny')
+})
+
+test('the voice models for download are used when all are installed, and the PLDA model with all its files', async () => {
+  const [first = '', ...others] = Object.values(publishedVoices)
+  const chosen = () => findServing(settings({ modelsDir: null, dataDir: dir })).voices
+  const write = (id: string, path: string) => Bun.write(join(dir, 'models', id, path), 'x')
+  await write(first, 'onnx/model.onnx')
+  expect(chosen()).toMatchObject({ areSmall: true, plda: null })
+  for (const id of others) await write(id, 'onnx/model.onnx')
+  const [one = '', other = ''] = models[publishedPlda].files.cpu
+  await write(publishedPlda, one)
+  expect(chosen()).toMatchObject({
+    segmentation: join(dir, 'models', publishedVoices.segmentation),
+    warning: null,
+    areSmall: false,
+    plda: null,
+  })
+  await write(publishedPlda, other)
+  expect(chosen()).toMatchObject({ plda: join(dir, 'models', publishedPlda) })
+  const ofTestModel = findServing(settings({ model: 'pocket', modelsDir: null, dataDir: dir })).voices
+  expect(ofTestModel).toMatchObject({ profile: { threshold: 0.55 }, plda: null })
 })
 
 async function installFast(): Promise<void> {
@@ -155,6 +206,9 @@ test('a model for further languages that is used alone gets the built-in model t
 })
 
 test('auto-fast serves its languages with the fast model, and all others with the default model', async () => {
+  await expect(prepare({ model: 'auto-fast', offline: true })).rejects.toThrow(
+    'STENO_OFFLINE forbids fetching parakeet',
+  )
   await installFast()
   expect(await prepare({ model: 'auto-fast' })).toMatchObject({
     name: 'parakeet',
@@ -180,10 +234,10 @@ test('a GPU uses the float weights of a model, and no compact copy is made', asy
 test('several GPUs are used only by a model that runs on a GPU', () =>
   inEnvironment({ CUDA_VISIBLE_DEVICES: '0,1', STENO_NATIVE_DIR: join(dir, 'native') }, async () => {
     const gpus = (change: Change) => gpusFor(settings({ device: 'auto', ...change }))
-    expect(gpus({ model: 'tiny' })).toEqual([])
+    expect([gpus({ model: 'tiny' }), defaultModel('auto')]).toEqual([[], builtInSpeech])
     await Bun.write(join(newCudaFolder(), cudaProvider), '')
-    expect(gpus({ model: 'tiny' })).toEqual(['0', '1'])
-    expect(gpus({ model: 'tiny', device: 'cpu' })).toEqual([])
+    expect([gpus({ model: 'tiny' }), defaultModel('auto')]).toEqual([['0', '1'], 'large-v3-turbo'])
+    for (const device of ['cpu', 'webgpu'] as const) expect(gpus({ model: 'tiny', device })).toEqual([])
     expect(gpus({ model: builtInSpeech })).toEqual([])
     // Until the default model is installed, the built-in model is used, which runs only on the CPU.
     expect(gpus({ model: null })).toEqual([])

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { faultOf } from '../../../src/engine/models/fault.ts'
 import { framewiseWeights } from '../../../src/engine/models/framewise-layout.ts'
-import { isModel, weightFiles } from '../../../src/engine/models/layout.ts'
+import { floatVariant, isModel, weightFiles } from '../../../src/engine/models/layout.ts'
 import { lockName } from '../../../src/engine/models/lock.ts'
 import { verifyModel } from '../../../src/engine/models/verify.ts'
 import { compactFile } from '../../../src/engine/network/compact.ts'
@@ -71,12 +71,28 @@ test.each(damaged)('%s with the content %j is a fault', async (path, content, fa
   expect(faultOf(await modelFolder({ [path]: content }))).toContain(fault)
 })
 
+const framewiseFiles = {
+  tdt: ['vocab.txt', 'nemo128.onnx', 'encoder-model.onnx', 'decoder_joint-model.onnx'],
+  ctc: ['tokens.txt', 'model.onnx'],
+}
+
+test.each(Object.values(framewiseFiles).flatMap(names => names.map(name => [name, names] as const)))(
+  'a framewise model without %s is no model, and its fault names the file',
+  async (missing, names) => {
+    const folder = temporaryFolder()
+    for (const name of names) await Bun.write(join(folder, name), name)
+    expect([isModel(folder), faultOf(folder)]).toEqual([true, null])
+    await rm(join(folder, missing))
+    expect(isModel(folder)).toBe(false)
+    expect(faultOf(folder)).toMatch(new RegExp(`${missing}.* is missing`))
+  },
+)
+
 test.each(['{"max_tokens', 'null', '[]'])(
   'config.json of a TDT model with the content %j is a fault',
   async content => {
     const folder = temporaryFolder()
-    const names = ['vocab.txt', 'nemo128.onnx', 'encoder-model.onnx', 'decoder_joint-model.onnx']
-    for (const name of names) await Bun.write(join(folder, name), name)
+    for (const name of framewiseFiles.tdt) await Bun.write(join(folder, name), name)
     expect(faultOf(folder)).toBeNull()
     await Bun.write(join(folder, 'config.json'), content)
     expect(faultOf(folder)).toBe(`${join(folder, 'config.json')} is not JSON, or not an object`)
@@ -135,6 +151,7 @@ test('the weights of one variant are not those of another, and a file of another
     'onnx/encoder_model.onnx': new Uint8Array(7),
     'onnx/decoder_model_merged.onnx': new Uint8Array(7),
   })
+  expect([floatVariant(folder), floatVariant(await modelFolder())]).toEqual(['', null])
   const names = weightFiles(folder, '').map(path => basename(path))
   expect(names).toEqual(['decoder_model_merged.onnx', 'encoder_model.onnx'])
   const lacking = await modelFolder()
@@ -143,10 +160,11 @@ test('the weights of one variant are not those of another, and a file of another
   expect(isModel(lacking)).toBe(false)
 })
 
-test('a GPU prefers float weights with their external data, and a CPU prefers weights of 8 bits', async () => {
+test('a GPU prefers float weights, a CPU weights of 8 bits, and both come with their own external data', async () => {
   const folder = temporaryFolder()
-  for (const name of ['tokens.txt', 'model.int8.onnx', 'model.onnx', 'model.weights'])
-    await Bun.write(join(folder, name), 'x')
+  const names = ['model.int8.onnx', 'model.int8.onnx.data', 'model.onnx', 'model.onnx.data', 'model.weights']
+  for (const name of ['tokens.txt', 'models.data', ...names]) await Bun.write(join(folder, name), 'x')
   const weights = (gpu: boolean) => framewiseWeights(folder, 'ctc', gpu).map(path => basename(path))
-  expect([weights(false), weights(true)]).toEqual([['model.int8.onnx'], ['model.onnx', 'model.weights']])
+  expect(weights(false).toSorted()).toEqual(names.slice(0, 2))
+  expect(weights(true).toSorted()).toEqual(names.slice(2))
 })

@@ -6,7 +6,7 @@ import { models } from '../../../src/engine/models/catalogue.ts'
 import { isModel } from '../../../src/engine/models/layout.ts'
 import { listModels } from '../../../src/engine/models/listing.ts'
 import { lockPath } from '../../../src/engine/models/pull.ts'
-import { pullModel } from '../../../src/engine/models/pull-model.ts'
+import { pullModel, requiredModels } from '../../../src/engine/models/pull-model.ts'
 import { removeModel } from '../../../src/engine/models/remove.ts'
 import { publishedVoices } from '../../../src/engine/models/roles.ts'
 import { findInstalled, modelsDir } from '../../../src/engine/models/store.ts'
@@ -60,6 +60,11 @@ beforeEach(() => {
 afterEach(async () => {
   await hub?.stop()
 })
+
+/** Returns files with these names and some content. */
+function namedFiles(names: readonly string[]): Record<string, Uint8Array> {
+  return Object.fromEntries(names.map(name => [name, text(name)]))
+}
 
 function start(behaviour: HubBehaviour = {}, served: Record<string, Uint8Array> = files) {
   hub = startHub(models.tiny.repository, served, behaviour)
@@ -123,6 +128,22 @@ test('a GPU gets 16-bit floats, and a repository without the preferred floats gi
   expect(await weightsFor(false, half as typeof files)).toEqual(['onnx/encoder_model_fp16.onnx'])
 })
 
+test('of a model that is no Whisper model, the files of the catalogue are downloaded', async () => {
+  const { repository, files: named } = models.omnilingual
+  const { endpoint } = start({ others: { [repository]: { ...files, ...namedFiles(named.cpu) } } })
+  const options = { dir, gpu: false, offline: false, hub: { endpoint, token: null }, onProgress: () => {} }
+  const { signal } = new AbortController()
+  const lock = await pullModel('omnilingual', { ...options, signal })
+  expect(lock.files.map(({ path }) => path).sort()).toEqual(named.cpu.toSorted())
+})
+
+test('a pull of a speech model also pulls the voice models that are missing', () => {
+  const voices = Object.values(publishedVoices)
+  expect(requiredModels('tiny', dir)).toEqual(['tiny', ...voices])
+  expect(requiredModels('base', dir)).toEqual(voices)
+  expect(requiredModels(voices[0] ?? '', dir)).toEqual(voices.slice(0, 1))
+})
+
 test('a second pull downloads only the files that differ from those of the hub', async () => {
   const hub = start()
   const first = await pull(hub)
@@ -131,6 +152,9 @@ test('a second pull downloads only the files that differ from those of the hub',
   expect(await pull(hub)).toEqual(first)
   expect(transfers()).toBe(before)
   await Bun.write(join(dir, 'tiny', 'tokenizer.json'), '{}')
+  // The draft of an interrupted pull, with a complete file whose hash was not checked yet.
+  const draft = join(dir, `tiny.${commit.slice(0, 12)}.part`)
+  await Bun.write(join(draft, 'config.json.part'), files['config.json'])
   await pull(hub)
   expect(transfers()).toBe(before + 1)
   expect(await verifyModel(dir, 'tiny')).toEqual([])
