@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { findRevision, listFiles } from '../../src/net/hub.ts'
+import { findRevision, hubFrom, listFiles, openFile } from '../../src/net/hub.ts'
 
 const { signal } = new AbortController()
 
 /** Returns the list of files that is read from the given answer of a hub, or the error message. */
-async function listed(answer: () => Response) {
+async function listed(answer: (request: Request) => Response) {
   using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
   const endpoint = `http://name:secret@127.0.0.1:${server.port}`
   const hub = { endpoint, token: null }
@@ -19,7 +19,10 @@ test('files of a list have the size and the hash of their content, also those in
     { type: 'file', path: 'config.json', size: 3, oid: 'ab' },
     { type: 'file', path: 'onnx/model.onnx', size: 134, oid: 'b', lfs },
   ]
-  expect(await listed(() => Response.json(rows))).toEqual([
+  // Without this query, the hub lists only the files at the top of the repository.
+  const answer = ({ url }: Request) =>
+    Response.json(url.endsWith('?recursive=true') ? rows : rows.slice(0, 2))
+  expect(await listed(answer)).toEqual([
     { path: 'config.json', size: 3, hash: { kind: 'git', value: 'ab' } },
     { path: 'onnx/model.onnx', size: 900, hash: { kind: 'sha256', value: 'cd' } },
   ])
@@ -52,4 +55,32 @@ test.each([null, {}, { sha: '../main' }])('an answer without a commit is named a
   using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json(answer) })
   const hub = { endpoint: server.url.origin, token: null }
   await expect(findRevision(hub, 'owner/name', 'main', signal)).rejects.toThrow('the hub named no commit')
+})
+
+test('a request for a file names its path, its first byte and the token, and asks for an uncompressed body', async () => {
+  const requests: unknown[] = []
+  using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch({ url, headers }) {
+      const names = ['accept-encoding', 'authorization', 'range']
+      requests.push([new URL(url).pathname, ...names.map(name => headers.get(name))])
+      return new Response('content')
+    },
+  })
+  const file = { repository: 'owner/name', revision: 'abcdef0', path: 'onnx/a #1.onnx' }
+  const endpoint = server.url.origin
+  await openFile({ endpoint, token: 'secret' }, { ...file, from: 5 }, signal)
+  await openFile({ endpoint, token: null }, { ...file, from: 0 }, signal)
+  const path = '/owner/name/resolve/abcdef0/onnx/a%20%231.onnx'
+  expect(requests).toEqual([
+    [path, 'identity', 'Bearer secret', 'bytes=5-'],
+    [path, 'identity', null, null],
+  ])
+})
+
+test('the hub is Hugging Face, unless a variable with a value names another one', () => {
+  const variables = { HF_ENDPOINT: '', HF_TOKEN: '' }
+  expect(hubFrom(variables)).toEqual({ endpoint: 'https://huggingface.co', token: null })
+  expect(hubFrom({ HF_ENDPOINT: 'http://mirror/hub//' }).endpoint).toBe('http://mirror/hub')
 })
