@@ -1,6 +1,6 @@
 // The limits of model files.
 
-import { MB, minute } from './units.ts'
+import { MB, minute, second } from './units.ts'
 
 export const modelLimits = {
   /** Timeout of the child process that copies a model with its weights in the compact form (8-bit weights). */
@@ -10,6 +10,8 @@ export const modelLimits = {
    * also fails if the complete file had a wrong hash this many times.
    */
   pullTriesMax: 5,
+  /** Pause before the second attempt of such a row. Each further pause is twice as long. */
+  pullRetryPauseMs: 1 * second,
   /** Interval at which a process checks whether another process has finished downloading the same model. */
   pullWaitMs: 250,
   /** Maximum length of the header of a safetensors file. A file with a longer header is refused as damaged. */

@@ -1,9 +1,11 @@
 // Downloads one file. If the source allows it, a download resumes where the last attempt stopped. The download fails
-// after `pullTriesMax` attempts in a row without new bytes, or after `pullTriesMax` wrong hashes.
+// after `pullTriesMax` attempts in a row without new bytes, after `pullTriesMax` wrong hashes, or if the source refuses
+// it with a status such as 404.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { limits } from '../../limits.ts'
 import { SourceError, type Transfer } from '../../net/source.ts'
 
@@ -15,6 +17,8 @@ export type RemoteFile = {
   open: (from: number) => Promise<Transfer>
   isGood: (path: string) => Promise<boolean>
   signal: AbortSignal
+  /** Waits for `ms` milliseconds before the next attempt. Rejects if the signal is aborted. */
+  pause?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /**
@@ -39,11 +43,12 @@ export async function fetchFile(
       await append(part, remote, onBytes)
     } catch (error) {
       remote.signal.throwIfAborted()
-      if (!(error instanceof SourceError)) throw error
+      if (!(error instanceof SourceError) || isFinal(error)) throw error
       const size = sizeOf(part)
       tries = size > longest ? 1 : tries + 1
       longest = Math.max(longest, size)
       if (tries > limits.pullTriesMax) throw error
+      if (tries > 1) await pauseBefore(tries, remote)
       continue
     }
     if (await remote.isGood(part)) return renameSync(part, path)
@@ -52,6 +57,22 @@ export async function fetchFile(
     wrong++
     if (wrong === limits.pullTriesMax)
       throw new SourceError(`${remote.name} does not have the hash that its source gives`)
+  }
+}
+
+/** Returns true if the source refuses the file with a status that a later attempt would get too, such as 404. */
+function isFinal({ status }: SourceError): boolean {
+  return status !== null && status < 500 && status !== 408 && status !== 429
+}
+
+/** Waits before attempt `tries`, the second or a later one in a row without new bytes. Each pause is twice as long. */
+async function pauseBefore(tries: number, { pause, signal }: RemoteFile): Promise<void> {
+  const ms = limits.pullRetryPauseMs * 2 ** (tries - 2)
+  try {
+    await (pause ?? ((ms, stop) => wait(ms, undefined, { signal: stop })))(ms, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
   }
 }
 

@@ -5,6 +5,7 @@ import { nearest } from '../../base/edit-distance.ts'
 import type { Hub } from '../../net/hub.ts'
 import { findBuiltIn, findPublished, models } from './catalogue.ts'
 import { faultOf } from './fault.ts'
+import type { RemoteFile } from './fetch-file.ts'
 import { missingVoiceFile, missingVoiceModels } from './installed-voices.ts'
 import type { ModelLock } from './lock.ts'
 import { downloadModel } from './pull.ts'
@@ -38,6 +39,8 @@ export type PullOptions = {
   offline: boolean
   hub: Hub
   signal: AbortSignal
+  /** Waits before the next attempt to download a file (see fetch-file.ts). Only tests set it. */
+  pause?: RemoteFile['pause']
   onProgress: (bytes: number, total: number) => void
   /**
    * Called with the paths of the files that differ from the installed files. They differ because files changed on the

@@ -23,6 +23,8 @@ export type ModelDownload = {
   check: (draft: string) => void
   hub: Hub
   signal: AbortSignal
+  /** Waits before the next attempt to download a file (see fetch-file.ts). Only tests set it. */
+  pause?: RemoteFile['pause']
   onProgress: (bytes: number, total: number) => void
   /**
    * Called with the paths of the files that differ from the installed files. They differ because files changed on the
@@ -61,7 +63,7 @@ export async function downloadModel(download: ModelDownload): Promise<ModelLock>
 }
 
 async function fetchModel(download: ModelDownload): Promise<ModelLock> {
-  const { id, repository, folder, hub, signal, onProgress } = download
+  const { id, repository, folder, hub, signal, pause, onProgress } = download
   const revision = await findRevision(hub, repository, download.revision, signal)
   const listed = await listFiles(hub, repository, revision, signal)
   const all = listed.map(file => file.path)
@@ -87,6 +89,7 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
       open: from => openFile(hub, { repository, revision, path: file.path, from }, signal),
       isGood: path => matches(path, file),
       signal,
+      pause,
     }
     const path = join(draft, file.path)
     await reuse(join(folder, file.path), path, file)

@@ -5,6 +5,8 @@ import { limits } from '../../../src/limits.ts'
 import { SourceError } from '../../../src/net/source.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
+const pause = async () => {}
+
 const module = JSON.stringify(join(import.meta.dir, '../../../src/engine/models/fetch-file.ts'))
 
 test('a full disk is an error that can be caught, and does not end the process', async () => {
@@ -54,7 +56,7 @@ test('a download that cannot be resumed, and gets no longer than in an earlier a
     return { body: body(), resumed: false, total: 100 }
   }
   const { signal } = new AbortController()
-  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal }
+  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal, pause }
   const path = join(temporaryFolder(), 'a')
   await expect(fetchFile(path, remote, () => {})).rejects.toThrow('the transfer of a broke off')
   expect(downloads).toBe(1 + limits.pullTriesMax)
@@ -85,7 +87,7 @@ async function fetched(
     }
     return { body: body(), resumed: true, total: 100 }
   }
-  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal: stop.signal }
+  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal: stop.signal, pause }
   const error = await fetchFile(path, remote, bytes => reached.push(bytes)).catch(({ message }) => message)
   return { begins, reached, result: error ?? Bun.file(path).size }
 }
@@ -132,6 +134,46 @@ test('an empty file is downloaded', async () => {
 test('a transfer that is longer than the file is refused', async () => {
   const { result } = await fetched(0, Array(20).fill(101))
   expect(result).toBe('a is longer than its source says')
+})
+
+/**
+ * Downloads a file from a source that refuses each transfer with the status, or that cannot be reached if the status is
+ * null. Returns the number of transfers, the pauses between them in milliseconds, and the error message.
+ */
+async function refused(status: number | null) {
+  const pauses: number[] = []
+  let transfers = 0
+  const open = async () => {
+    transfers++
+    throw new SourceError(`refused with ${status}`, status)
+  }
+  const { signal } = new AbortController()
+  const pause = async (ms: number) => void pauses.push(ms)
+  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal, pause }
+  const message = await fetchFile(join(temporaryFolder(), 'a'), remote, () => {}).catch(
+    error => error.message,
+  )
+  return { transfers, pauses, message }
+}
+
+test('the pauses between attempts without progress grow, and a refusal that will not change is not tried again', async () => {
+  for (const status of [null, 503, 429, 408])
+    expect(await refused(status)).toEqual({
+      transfers: limits.pullTriesMax,
+      pauses: [1000, 2000, 4000, 8000],
+      message: `refused with ${status}`,
+    })
+  for (const status of [401, 404]) expect(await refused(status)).toMatchObject({ transfers: 1, pauses: [] })
+})
+
+test('an abort ends a pause', async () => {
+  const stop = new AbortController()
+  const open = async () => {
+    queueMicrotask(() => stop.abort(new Error('stopped')))
+    throw new SourceError('unreachable')
+  }
+  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal: stop.signal }
+  await expect(fetchFile(join(temporaryFolder(), 'a'), remote, () => {})).rejects.toThrow('stopped')
 })
 
 test('a download that is aborted, or that fails on this machine, is not tried again', async () => {

@@ -78,7 +78,8 @@ function pull(
   { gpu } = { gpu: false },
 ) {
   const signal = new AbortController().signal
-  return pullModel('tiny', { dir, gpu, offline: false, hub: { endpoint, token }, signal, onProgress })
+  const options = { dir, gpu, offline: false, hub: { endpoint, token }, onProgress }
+  return pullModel('tiny', { ...options, signal, pause: async () => {} })
 }
 
 test('the list has all built-in models that serve, and only Whisper models have a form', () => {
