@@ -18,7 +18,6 @@ import { OperatorPage } from './operator/operator.tsx'
 import { Confirmation } from './parts/confirm.tsx'
 import { FaultText } from './parts/form.tsx'
 import { Header, Offline } from './parts/header.tsx'
-import { Toasts } from './parts/toast.tsx'
 import { JobPage } from './transcript/job.tsx'
 import { words } from './words.ts'
 
@@ -69,7 +68,6 @@ export function App() {
       <SignInAgain />
       <Confirmation />
       <UnsavedUploads />
-      <Toasts />
     </>
   )
 }

@@ -4,6 +4,7 @@ import { App } from './app.tsx'
 import { path, startRouting } from './base/route.ts'
 import './base/theme.ts'
 import { refuseDrops } from './jobs/dropped.ts'
+import { startMessages } from './parts/toast.tsx'
 import { readJobEarly } from './transcript/job-head.tsx'
 
 startRouting()
@@ -11,4 +12,5 @@ refuseDrops()
 const [, jobId] = /^\/jobs\/([^/]+)$/.exec(path.value) ?? []
 if (jobId) readJobEarly(jobId)
 render(<App />, document.body)
+startMessages()
 await loadSession()

@@ -337,7 +337,9 @@ seen('a file is saved or copied only with the present options and the last edits
   await dialog.getByLabel('Format').selectOption('vtt')
   await preview.getByText('WEBVTT').waitFor()
   await copy.click()
-  await page.getByText('The text is copied.').waitFor()
+  // The message is in the dialog. Outside, its button would be dead, and a screen reader would not read the message.
+  await dialog.getByText('The text is copied.').waitFor()
+  await dialog.getByRole('status').getByRole('button', { name: 'Close' }).click()
   expect(await page.evaluate('navigator.clipboard.readText()')).toStartWith('WEBVTT')
 })
 

@@ -4,6 +4,7 @@ import { expect } from 'bun:test'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
+import { timing } from '../../src/web/base/timing.ts'
 import { answerFirst, seen, until, useBrowser } from '../support/browser-page.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
@@ -194,6 +195,7 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   const owner = { id: dora.id, keyId: dora.keyId }
   for (let count = 0; count < 3; count++) addTranscript(service.db, owner, ['Good morning.'])
   const { page } = await browser.enter(service, dora)
+  await page.clock.install()
   await page.goto('/jobs')
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
   expect(await page.getByRole('link', { name: 'talk.mp3' }).count()).toBe(0)
@@ -208,7 +210,19 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Delete' }).first().click()
   for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Undo' }).first().click()
   await page.getByRole('link', { name: 'a.mp3' }).nth(2).waitFor()
+  // The message stays while the pointer or the focus is on it. After the use of its button, a person with a keyboard is
+  // on the page again.
+  const isDeleted = page.getByText('talk.mp3 was deleted.')
+  await page.getByRole('button', { name: 'Delete talk.mp3' }).press('Enter')
+  await isDeleted.hover()
+  await page.clock.fastForward(2 * timing.undoMs)
+  await page.getByRole('button', { name: 'Undo' }).focus()
+  await page.mouse.move(0, 0)
+  await page.clock.fastForward(2 * timing.undoMs)
+  await page.keyboard.press('Enter')
+  await until(page, "document.activeElement.matches('.job a')")
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
+  await isDeleted.waitFor()
   const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
   // The page delays the DELETE request, so that a person can click Undo. It sends the request at once when the person
   // leaves the page.

@@ -54,8 +54,11 @@ export function announcePage(title: string): void {
 
 /** Moves the focus to the heading of the page if the control that had it has disappeared. */
 export function keepFocusOnPage(): void {
-  if (document.activeElement === document.body)
-    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+  if (document.activeElement === document.body) focusHeading()
+}
+
+export function focusHeading(): void {
+  document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
 }
 
 export function startRouting(): void {

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { words } from '../words.ts'
 import { Icon } from './icon.tsx'
+import { showMessagesIn } from './toast.tsx'
 
 type DialogProps = {
   title: string
@@ -18,8 +19,14 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
   const titleId = useId()
   // A layout effect runs before the browser draws the page, so the next pressed key already goes to the dialog.
   useLayoutEffect(() => {
-    dialog.current?.showModal()
-    return () => dialog.current?.close()
+    const { current } = dialog
+    if (!current) return
+    current.showModal()
+    const showMessagesBelow = showMessagesIn(current)
+    return () => {
+      showMessagesBelow()
+      current.close()
+    }
   }, [])
   return (
     <dialog

@@ -1,9 +1,11 @@
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { focusHeading } from '../base/route.ts'
 
 /**
  * If the calling component disappears with the focus inside it, moves the focus back to the previously focused element.
- * A keyboard user then continues at the same place. Returns a reference for the outermost element of the component.
+ * A keyboard user then continues at the same place. If the previously focused element has disappeared too, the heading
+ * of the page gets the focus. Returns a reference for the outermost element of the component.
  */
 export function useReturnedFocus<Box extends HTMLElement>(): RefObject<Box | null> {
   const box = useRef<Box>(null)
@@ -13,7 +15,9 @@ export function useReturnedFocus<Box extends HTMLElement>(): RefObject<Box | nul
     const { current } = box
     return () => {
       const isInside = current?.contains(document.activeElement) ?? false
-      if (isInside && before instanceof HTMLElement) before.focus({ preventScroll: true })
+      if (!isInside) return
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+      if (document.activeElement !== before || before === document.body) focusHeading()
     }
   }, [])
   return box

@@ -1,14 +1,26 @@
 // Short messages at the lower edge of the page. A message may have the button "Undo". Ctrl+Z outside text fields does
-// the same as this button, because a keyboard user could hardly reach the button in time.
+// the same as this button, because a keyboard user could hardly reach the button in time. No message disappears by
+// itself while the pointer or the focus is on one of the messages.
 
 import { effect, signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { render } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { messageOf } from '../base/fault.ts'
 import { path } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
 import { words } from '../words.ts'
+import { countDown, hold, release } from './countdown.ts'
+import { useReturnedFocus } from './returned-focus.ts'
 
-type Toast = { id: number; text: string; isFault: boolean; action: { label: string; run(): void } | null }
+type Toast = {
+  id: number
+  text: string
+  isFault: boolean
+  /** The action of the button "Undo". Null if the message has no such button. */
+  undo: (() => void) | null
+  /** Called when the time of the message is over, or when the person closes the message. */
+  end: () => void
+}
 
 const toasts = signal<Toast[]>([])
 let count = 0
@@ -21,13 +33,12 @@ export function tell(text: string, undo?: () => void): () => void {
     close(id)
     undo?.()
   }
-  const action = undo ? { label: words.undo, run } : null
-  const id = show(text, { isFault: false, action, ms: undo ? timing.undoMs : timing.toastMs })
+  const id = show(text, { undo: undo ? run : null, ms: undo ? timing.undoMs : timing.toastMs })
   return () => close(id)
 }
 
 export function tellFault(fault: unknown): void {
-  show(messageOf(fault), { isFault: true, action: null, ms: timing.undoMs })
+  show(messageOf(fault), { isFault: true, ms: timing.undoMs })
 }
 
 /** The functions that carry out the actions that can still be undone. */
@@ -35,7 +46,7 @@ const unfinished = new Set<() => Promise<void>>()
 
 /**
  * Shows a short message with the button "Undo", which calls `undo`. If the person does not undo, calls `act` after
- * `timing.undoMs`, or earlier when the page is closed or the person signs out.
+ * `timing.undoMs`, or earlier when the person closes the message or the page, or signs out.
  */
 export function tellWithUndo(
   text: string,
@@ -50,8 +61,7 @@ export function tellWithUndo(
   const finish = end(act)
   unfinished.add(finish)
   addEventListener('pagehide', finish)
-  const id = show(text, { isFault: false, action: { label: words.undo, run: end(undo) }, ms: timing.undoMs })
-  setTimeout(finish, timing.undoMs)
+  const id = show(text, { undo: end(undo), end: finish, ms: timing.undoMs })
 }
 
 /** Carries out all actions that can still be undone. The server would refuse them after the end of the session. */
@@ -62,39 +72,89 @@ export async function finishActions(): Promise<void> {
 // When another page of the app appears, only messages with the button "Undo" stay.
 effect(() => {
   path.value
-  toasts.value = toasts.peek().filter(({ action }) => action !== null)
+  toasts.value = toasts.peek().filter(({ undo }) => undo !== null)
 })
 
-/** Shows the short messages in a popover, so that they are above an open dialog. */
-export function Toasts() {
-  const box = useRef<HTMLDivElement>(null)
-  const isEmpty = toasts.value.length === 0
-  useEffect(() => {
-    // A dialog that was opened after the popover lies above it. Hiding and showing the popover puts it above the dialog
-    // again.
-    box.current?.hidePopover()
-    if (!isEmpty) box.current?.showPopover()
-  }, [toasts.value])
+/**
+ * The element that contains the messages. It is a popover, so that the messages are above an open dialog. It stays on
+ * the page without a message too: a screen reader reads a new message aloud only if the element was there before.
+ */
+const box = document.createElement('div')
+box.className = 'toasts'
+box.role = 'status'
+box.popover = 'manual'
+
+/** The open dialogs. The last one was opened last. */
+const dialogs: HTMLElement[] = []
+
+/** Adds the element for the messages to the page. Must be called once, at the start of the app. */
+export function startMessages(): void {
+  render(<Toasts />, box)
+  place()
+}
+
+/**
+ * Shows the messages inside a modal dialog until the returned function is called. Outside the dialog, a person could
+ * not use their buttons, and a screen reader would not read them.
+ */
+export function showMessagesIn(dialog: HTMLElement): () => void {
+  dialogs.push(dialog)
+  place()
+  return () => {
+    dialogs.splice(dialogs.indexOf(dialog), 1)
+    place()
+  }
+}
+
+function place(): void {
+  const parent = dialogs.at(-1) ?? document.body
+  parent.append(box)
+  box.showPopover()
+}
+
+function Toasts() {
   useEffect(() => {
     addEventListener('keydown', undoByKey)
     return () => removeEventListener('keydown', undoByKey)
   }, [])
   return (
-    <div ref={box} class="toasts" role="status" popover="manual">
-      {toasts.value.map(({ id, text, isFault, action }) => (
-        <p key={id} class={isFault ? 'toast fault' : 'toast'}>
-          <span>{text}</span>
-          {action && (
-            <button type="button" class="quiet" onClick={action.run}>
-              {action.label} <kbd>{words.undoKeys}</kbd>
-            </button>
-          )}
-          <button type="button" class="quiet icon" aria-label={words.close} onClick={() => close(id)}>
-            ×
-          </button>
-        </p>
+    <>
+      {toasts.value.map(toast => (
+        <Message key={toast.id} toast={toast} />
       ))}
-    </div>
+    </>
+  )
+}
+
+function Message({ toast: { id, text, isFault, undo, end } }: { toast: Toast }) {
+  const message = useReturnedFocus<HTMLParagraphElement>()
+  const [pointer, focus] = [`pointer on ${id}`, `focus on ${id}`]
+  useEffect(
+    () => () => {
+      release(pointer)
+      release(focus)
+    },
+    [],
+  )
+  return (
+    <p
+      ref={message}
+      class={isFault ? 'toast fault' : 'toast'}
+      onPointerEnter={() => hold(pointer)}
+      onPointerLeave={() => release(pointer)}
+      onFocusIn={() => hold(focus)}
+      onFocusOut={() => release(focus)}
+    >
+      <span>{text}</span>
+      {undo && (
+        <button type="button" class="quiet" onClick={undo}>
+          {words.undo} <kbd>{words.undoKeys}</kbd>
+        </button>
+      )}
+      <button type="button" class="quiet icon" aria-label={words.close} onClick={end}>
+        ×
+      </button>
+    </p>
   )
 }
 
@@ -106,21 +166,22 @@ function undoByKey(event: KeyboardEvent): void {
   const { target, key, ctrlKey, metaKey, shiftKey } = event
   if (key.toLowerCase() !== 'z' || !(ctrlKey || metaKey) || shiftKey || event.defaultPrevented) return
   if (target instanceof HTMLElement && (target.isContentEditable || target.closest('input, textarea'))) return
-  const action = toasts.value.findLast(toast => toast.action !== null)?.action
-  if (!action) return
+  const undo = toasts.value.findLast(toast => toast.undo !== null)?.undo
+  if (!undo) return
   event.preventDefault()
-  action.run()
+  undo()
 }
 
 /**
  * Adds a message, and removes all messages except the three newest ones. Messages with the button "Undo" stay, because
  * the person must be able to undo a deletion.
  */
-function show(text: string, { ms, ...rest }: Omit<Toast, 'id' | 'text'> & { ms: number }): number {
+function show(text: string, { ms, ...rest }: Partial<Omit<Toast, 'id' | 'text'>> & { ms: number }): number {
   const id = count++
-  const shown = [...toasts.value, { id, text, ...rest }]
-  toasts.value = shown.filter(({ action }, at) => action !== null || at >= shown.length - 3)
-  setTimeout(() => close(id), ms)
+  const toast = { id, text, isFault: false, undo: null, end: () => close(id), ...rest }
+  const shown = [...toasts.value, toast]
+  toasts.value = shown.filter(({ undo }, at) => undo !== null || at >= shown.length - 3)
+  countDown(ms, toast.end)
   return id
 }
 
