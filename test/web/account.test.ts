@@ -83,13 +83,17 @@ seen('where the sign-up is closed, no page offers it', async () => {
   expect(await page.getByLabel('Password').count()).toBe(0)
 })
 
-seen('a page that does not exist has a title and the focus', async () => {
+seen('a page that does not exist has a title and the focus, and no page stays after a sign-out', async () => {
   service.account('lea')
   const { page } = await browser.open(service)
   await signIn(page, service, 'lea@example.org')
   await page.evaluate(`history.pushState(null, '', '/nothing'); dispatchEvent(new PopStateEvent('popstate'))`)
   await headingWithFocus(page, 'There is no such page').waitFor()
   expect(await page.title()).toBe('There is no such page · steno')
+  // "Back" may show a page again as the browser has kept it, although the person has signed out since then.
+  await page.context().clearCookies()
+  await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
 seen('a new password and "Sign out everywhere" end the sessions of other browsers', async () => {

@@ -47,7 +47,7 @@ async function endSessions(page: Page): Promise<void> {
   service.db.run('delete from sessions')
 }
 
-seen('a corrected sentence is saved while a person types, undone and redone', async () => {
+seen('a corrected sentence is saved while a person types and at a sign-out, undone and redone', async () => {
   const ana = await reader(service, 'ana', conversation({ words: 60, speakers: 2 }))
   const { page } = await browser.enter(service, ana)
   await edit(page, ana)
@@ -74,6 +74,10 @@ seen('a corrected sentence is saved while a person types, undone and redone', as
   await page.keyboard.press('Control+z')
   await page.keyboard.type(' Yes.')
   expect(await first.textContent()).toBe(`${before} Really. Yes.`)
+  await page.locator('.menu-button').click()
+  await page.locator('.menu').getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect((await textsOf(ana))[0]).toBe(`${before} Really. Yes.`)
 })
 
 seen('an emptied sentence, a pasted line break and Enter leave one text', async () => {

@@ -365,6 +365,15 @@ seen('a second tab leaves the uploads of the first tab alone', async () => {
   await other.getByText('Your transcripts will be listed here.').waitFor()
   await until(other, "!document.querySelector('.upload')")
   expect(await page.getByRole('button', { name: 'Pause' }).isVisible()).toBe(true)
+  // A sign-out would stop the upload, so the page asks first.
+  const dialog = page.getByRole('dialog', { name: 'Sign out' })
+  for (const answer of ['Cancel', 'Sign out']) {
+    await page.locator('.menu-button').click()
+    await page.locator('.menu').getByRole('button', { name: 'Sign out' }).click()
+    expect((await context.request.get('/app/session')).status()).toBe(200)
+    await dialog.getByRole('button', { name: answer }).click()
+  }
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   await page.unrouteAll()
 })
 
@@ -408,9 +417,10 @@ seen('the live page asks for a new sign-in when the session has ended, and goes 
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
   endRefusal()
-  await dialog.getByRole('button', { name: 'Use an API key instead' }).click()
-  await dialog.getByLabel('API key').fill(hana.key)
-  await page.keyboard.press('Enter')
+  // The person signs in on another page of the browser.
+  await page.context().request.post('/app/session', { data: { key: hana.key } })
+  await page.evaluate(`new BroadcastChannel('steno.session').postMessage('${hana.id}')`)
+  await dialog.waitFor({ state: 'detached' })
   service.engine.finish(task, 'After the new sign-in.')
   await page.getByText('After the new sign-in.').waitFor()
   expect((await hana.job(id)).status).toBe('completed')

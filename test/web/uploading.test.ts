@@ -404,6 +404,7 @@ seen(
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'rosa@example.org' }).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor()
     const enter = async (key: string) => {
       await page.getByRole('button', { name: 'Use an API key instead' }).click()
       await page.getByLabel('API key').fill(key)
@@ -411,7 +412,6 @@ seen(
       await page.getByRole('heading', { name: 'New transcript' }).waitFor()
     }
     await enter(sven.key)
-    // The other tab must not show the name of one account with the transcripts of another account.
     await other.getByRole('button', { name: 'sven@example.org' }).waitFor()
     expect(await page.getByLabel('What it is about').inputValue()).toBe('')
     expect(await page.locator('.upload').count()).toBe(0)

@@ -6,7 +6,8 @@ import { Form } from '../parts/form.tsx'
 import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { NewPasswordField, PasswordField } from './fields.tsx'
-import { changeDetails, details, session, signOut } from './session.ts'
+import { changeDetails, details, session } from './session.ts'
+import { signOut } from './sign-out.ts'
 import { WithDetails } from './with-details.tsx'
 
 const text = words.account

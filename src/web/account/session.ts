@@ -1,11 +1,12 @@
 // The session of the signed-in person, and facts about the person's account.
 
 import { signal } from '@preact/signals'
+import { render } from 'preact'
 import { resumeRequests } from '../base/connection.ts'
 import { Fault, messageOf } from '../base/fault.ts'
 import { ask } from '../base/net.ts'
+import { root } from '../base/root.ts'
 import { forget } from '../base/storage.ts'
-import { finishActions, tellFault } from '../parts/toast.tsx'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
@@ -35,23 +36,43 @@ export const details = signal<AccountDetails | null>(null)
 export const personalNames = ['options.prompt', 'options.vocabulary'] as const
 
 /**
- * Sends the id of the account that has signed in to the other pages of this browser. All pages share one session, so a
- * page that shows another account then loads the start page.
+ * Sends the id of the account that has signed in to the other pages of this browser, or null after a sign-out. All pages
+ * share one session.
  */
 const otherPages = new BroadcastChannel('steno.session')
-otherPages.onmessage = ({ data: accountId }: MessageEvent<string>) => {
-  if (session.value && session.value.account_id !== accountId) leave()
+otherPages.onmessage = ({ data: accountId }: MessageEvent<string | null>) => {
+  if (session.value === null) void loadSession()
+  else if (session.value?.account_id === accountId) resumeRequests()
+  else if (session.value) leave()
 }
+
+// "Back" may show a page again as the browser has kept it. The person may have signed out since then.
+addEventListener('pageshow', async ({ persisted }) => {
+  if (!persisted) return
+  const now = await readSession().catch(() => session.value)
+  if (now?.account_id !== session.value?.account_id) leave()
+})
 
 export type Credentials = { email: string; password: string } | { key: string }
 
 export async function loadSession(): Promise<void> {
   sessionFault.value = ''
   try {
-    await enter(await ask<Session>('GET', '/app/session', { waitsForSignIn: false }))
+    const now = await readSession()
+    if (now) await enter(now)
+    else session.value = null
   } catch (fault) {
-    if (isSignedOut(fault)) session.value = null
-    else sessionFault.value = messageOf(fault)
+    sessionFault.value = messageOf(fault)
+  }
+}
+
+/** Returns the session of this browser, or null if no person is signed in. */
+async function readSession(): Promise<Session | null> {
+  try {
+    return await ask<Session>('GET', '/app/session', { waitsForSignIn: false })
+  } catch (fault) {
+    if (isSignedOut(fault)) return null
+    throw fault
   }
 }
 
@@ -68,27 +89,25 @@ export async function signIn(credentials: Credentials): Promise<void> {
   resumeRequests()
 }
 
-/**
- * Ends the session of this browser or, with `everywhere`, all sessions of the account. If the session of this browser
- * has already ended, a call with `everywhere` asks for a new sign-in, because other sessions may still exist.
- */
-export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
-  try {
-    await finishActions()
-    await ask('DELETE', everywhere ? '/app/sessions' : '/app/session', { waitsForSignIn: everywhere })
-  } catch (fault) {
-    if (!isSignedOut(fault)) return tellFault(fault)
-  }
-  leave()
-}
-
-function isSignedOut(fault: unknown): boolean {
+export function isSignedOut(fault: unknown): boolean {
   return fault instanceof Fault && fault.status === 401
 }
 
-/** Removes the prompt and the vocabulary of this person from the storage of the browser, and loads the start page. */
+/** Makes all pages of this browser leave the account, after the person has signed out. */
+export function leaveAllPages(): void {
+  otherPages.postMessage(null)
+  leave()
+}
+
+/**
+ * Removes the prompt and the vocabulary of this person from the storage of the browser, and all texts from the page.
+ * Then loads the start page.
+ */
 function leave(): void {
   for (const name of personalNames) forget(name)
+  if (root) render(null, root)
+  // "Back" may show this empty page again.
+  addEventListener('pageshow', () => location.reload())
   location.assign('/')
 }
 

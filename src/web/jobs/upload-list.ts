@@ -33,6 +33,8 @@ export const uploads = signal<Upload[]>(storedUploads())
 export const ownUploads = computed(() =>
   uploads.value.filter(({ accountId }) => accountId === session.value?.account_id),
 )
+/** True while a file waits, is being sent, or waits for the start of its job. */
+export const isSending = computed(() => uploads.value.some(isWorking))
 /** The files that the person has chosen, by the id of the upload. After a reload of the page, this map is empty. */
 export const files = new Map<string, File>()
 
@@ -49,6 +51,10 @@ otherPages.onmessage = ({ data }: MessageEvent<Talk>) => {
 otherPages.postMessage({ asks: true })
 
 addEventListener('pagehide', keep)
+
+export function isWorking({ state }: Upload): boolean {
+  return state === 'queued' || state === 'sending' || state === 'starting'
+}
 
 export function findUpload(id: string): Upload | undefined {
   return uploads.value.find(upload => upload.id === id)

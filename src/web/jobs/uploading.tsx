@@ -5,7 +5,7 @@ import { showBytes, showDuration, showPercent } from '../base/format.ts'
 import { isConfirmed } from '../parts/confirm.tsx'
 import { FaultText } from '../parts/form.tsx'
 import { words } from '../words.ts'
-import { findUpload, ownUploads, type Upload, uploads } from './upload-list.ts'
+import { findUpload, isSending, ownUploads, type Upload } from './upload-list.ts'
 import { continueUpload, dismissUpload, pauseUpload } from './uploads.ts'
 
 const text = words.uploads
@@ -105,12 +105,12 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
  * until its job has started.
  */
 export function UnsavedUploads() {
-  const isSending = uploads.value.some(({ state }) => ['sending', 'queued', 'starting'].includes(state))
+  const isAsked = isSending.value
   useEffect(() => {
-    if (!isSending) return
+    if (!isAsked) return
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
     addEventListener('beforeunload', warn)
     return () => removeEventListener('beforeunload', warn)
-  }, [isSending])
+  }, [isAsked])
   return null
 }

@@ -15,6 +15,7 @@ import {
   findUpload,
   hold,
   isSame,
+  isWorking,
   keep,
   ownUploads,
   remove,
@@ -49,10 +50,6 @@ export function addFiles(added: readonly File[], options: JobOptions): File[] {
  */
 function isRepeated({ state, options: before }: Upload, options: JobOptions): boolean {
   return state === 'lost' || JSON.stringify(before) === JSON.stringify(options)
-}
-
-function isWorking({ state }: Upload): boolean {
-  return state === 'queued' || state === 'sending' || state === 'starting'
 }
 
 export function pauseUpload(id: string): void {

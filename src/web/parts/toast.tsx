@@ -8,6 +8,7 @@ import { useEffect } from 'preact/hooks'
 import { messageOf } from '../base/fault.ts'
 import { path } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
+import { unfinished } from '../base/unfinished.ts'
 import { words } from '../words.ts'
 import { countDown, hold, release } from './countdown.ts'
 import { useReturnedFocus } from './returned-focus.ts'
@@ -41,9 +42,6 @@ export function tellFault(fault: unknown): void {
   show(messageOf(fault), { isFault: true, ms: timing.undoMs })
 }
 
-/** The functions that carry out the actions that can still be undone. */
-const unfinished = new Set<() => Promise<void>>()
-
 /**
  * Shows a short message with the button "Undo", which calls `undo`. If the person does not undo, calls `act` after
  * `timing.undoMs`, or earlier when the person closes the message or the page, or signs out.
@@ -64,16 +62,14 @@ export function tellWithUndo(
   const id = show(text, { undo: end(undo), end: finish, ms: timing.undoMs })
 }
 
-/** Carries out all actions that can still be undone. The server would refuse them after the end of the session. */
-export async function finishActions(): Promise<void> {
-  await Promise.all([...unfinished].map(finish => finish()))
-}
-
 // When another page of the app appears, only messages with the button "Undo" stay.
 effect(() => {
   path.value
   toasts.value = toasts.peek().filter(({ undo }) => undo !== null)
 })
+
+/** The open dialogs. The last one was opened last. */
+const dialogs: HTMLElement[] = []
 
 /**
  * The element that contains the messages. It is a popover, so that the messages are above an open dialog. It stays on
@@ -83,15 +79,8 @@ const box = document.createElement('div')
 box.className = 'toasts'
 box.role = 'status'
 box.popover = 'manual'
-
-/** The open dialogs. The last one was opened last. */
-const dialogs: HTMLElement[] = []
-
-/** Adds the element for the messages to the page. Must be called once, at the start of the app. */
-export function startMessages(): void {
-  render(<Toasts />, box)
-  place()
-}
+render(<Toasts />, box)
+place()
 
 /**
  * Shows the messages inside a modal dialog until the returned function is called. Outside the dialog, a person could

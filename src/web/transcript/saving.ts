@@ -4,6 +4,7 @@
 import { signal } from '@preact/signals'
 import { Fault, messageOf } from '../base/fault.ts'
 import { timing } from '../base/timing.ts'
+import { unfinished } from '../base/unfinished.ts'
 import type { Result, Utterance } from './document.ts'
 import { storeDrafts, storedDrafts } from './drafts.ts'
 import { type EditRequests, isOutdated, isRefused, type Saved, type Sent } from './edit-requests.ts'
@@ -87,10 +88,12 @@ export class Saving {
       this.#plan()
     }
     addEventListener('pagehide', this.#leave)
+    unfinished.add(this.#finish)
   }
 
   close(): void {
     removeEventListener('pagehide', this.#leave)
+    unfinished.delete(this.#finish)
     this.#leave()
   }
 
@@ -293,6 +296,9 @@ export class Saving {
     storeDrafts(this.jobId, drafts, this.#kept)
     this.#kept = new Set(this.#unsaved.keys())
   }
+
+  /** Saves all edits before the person signs out. An edit that cannot be saved stays in the storage of the browser. */
+  readonly #finish = () => this.saveAll().catch(() => {})
 
   readonly #leave = () => {
     if (this.#unsaved.size > 0) void this.save()

@@ -1,0 +1,2 @@
+/** The element in which the app is rendered. */
+export const root = document.getElementById('app')
