@@ -355,7 +355,7 @@ seen('a second tab leaves the uploads of the first tab alone', async () => {
   await page.goto('/jobs')
   await page.route('**/v1/upload/resumable/*', () => {})
   await page.getByLabel('Choose recordings').setInputFiles({
-    name: 'long.mp3',
+    name: `${'Interview_'.repeat(12)}.mp3`,
     mimeType: 'audio/mpeg',
     buffer: Buffer.from(speech(60)),
   })
@@ -365,6 +365,8 @@ seen('a second tab leaves the uploads of the first tab alone', async () => {
   await other.getByText('Your transcripts will be listed here.').waitFor()
   await until(other, "!document.querySelector('.upload')")
   expect(await page.getByRole('button', { name: 'Pause' }).isVisible()).toBe(true)
+  await page.setViewportSize({ width: 360, height: 700 })
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
   // A sign-out would stop the upload, so the page asks first.
   const dialog = page.getByRole('dialog', { name: 'Sign out' })
   for (const answer of ['Cancel', 'Sign out']) {

@@ -309,14 +309,24 @@ seen('a file that is added twice is sent once, and again with other options', as
   await choose()
   await page.locator('.upload').nth(1).waitFor()
   expect(await alert.count()).toBe(0)
+  // The buttons that pause and continue keep the focus.
+  const paused = page.getByText('paused at 0%')
+  await page.getByRole('button', { name: 'Pause all' }).focus()
+  for (const count of [2, 0, 2]) {
+    await page.keyboard.press('Enter')
+    await until(page, `document.activeElement.textContent === '${count === 2 ? 'Continue' : 'Pause'} all'`)
+    expect(await paused.count()).toBe(count)
+  }
+  await page.getByText(`2 files · ${speech(5).length * 2} B left`).waitFor()
   // A paused upload goes on if its file is added again.
-  await page.getByRole('button', { name: 'Pause' }).first().click()
-  await page.getByText('paused at 0%').waitFor()
   await page.getByLabel('How many speakers').fill('')
   await choose()
-  await page.getByText('paused at 0%').waitFor({ state: 'detached' })
+  await paused.nth(1).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Continue twice.mp3' }).press('Enter')
+  await until(page, "document.activeElement.textContent === 'Pause'")
   started.resolve()
   await page.getByRole('link', { name: 'twice.mp3' }).nth(1).waitFor()
+  await until(page, "document.activeElement.matches('[type=number]')")
   expect((await zoe.get('/v1/transcriptions')).body.items).toHaveLength(2)
 })
 
@@ -458,7 +468,7 @@ seen('an upload that is paused while the page asks for its offset sends no furth
     parts += 1
     return route.fulfill({ status: 500 })
   })
-  await page.getByLabel('Choose recordings').setInputFiles(file('paused.mp3', speech(5)))
+  await page.getByLabel('Choose recordings').setInputFiles(file('halted.mp3', speech(5)))
   await isAsked.promise
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused at 0%').waitFor()

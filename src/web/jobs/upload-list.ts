@@ -52,8 +52,18 @@ otherPages.postMessage({ asks: true })
 
 addEventListener('pagehide', keep)
 
-export function isWorking({ state }: Upload): boolean {
-  return state === 'queued' || state === 'sending' || state === 'starting'
+/** Returns true if the upload waits for the file before it, or is being sent. A person can pause it. */
+export function isPausable({ state }: Upload): boolean {
+  return state === 'queued' || state === 'sending'
+}
+
+/** Returns true if the upload stands still, and a person can continue it. */
+export function isStopped({ state }: Upload): boolean {
+  return state === 'paused' || state === 'failed'
+}
+
+export function isWorking(upload: Upload): boolean {
+  return isPausable(upload) || upload.state === 'starting'
 }
 
 export function findUpload(id: string): Upload | undefined {

@@ -1,12 +1,13 @@
-// The list of uploads. Each row shows the progress of one file.
+// The list of uploads. Each row shows the progress of one file. Above several rows is a button for all of them.
 
 import { useEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
 import { isConfirmed } from '../parts/confirm.tsx'
 import { FaultText } from '../parts/form.tsx'
+import { useReturnedFocus } from '../parts/returned-focus.ts'
 import { words } from '../words.ts'
-import { findUpload, isSending, ownUploads, type Upload } from './upload-list.ts'
-import { continueUpload, dismissUpload, pauseUpload } from './uploads.ts'
+import { findUpload, isPausable, isSending, isStopped, ownUploads, type Upload } from './upload-list.ts'
+import { continueUpload, dismissUpload, pauseUploads } from './uploads.ts'
 
 const text = words.uploads
 
@@ -14,6 +15,7 @@ export function Uploading() {
   if (ownUploads.value.length === 0) return null
   return (
     <section class="uploads" aria-label={text.title}>
+      {ownUploads.value.length > 1 && <AllUploads uploads={ownUploads.value} />}
       <ul>
         {ownUploads.value.map(upload => (
           <UploadRow key={upload.id} upload={upload} />
@@ -23,10 +25,29 @@ export function Uploading() {
   )
 }
 
+/** The number of the files, the size of what is left to send, and a button that pauses or continues all uploads. */
+function AllUploads({ uploads }: { uploads: Upload[] }) {
+  const leftBytes = uploads.reduce((sum, { size, sent }) => sum + size - sent, 0)
+  const [pausable, stopped] = [uploads.filter(isPausable), uploads.filter(isStopped)]
+  const press = () => {
+    if (pausable.length > 0) pauseUploads(pausable.map(({ id }) => id))
+    else for (const { id } of stopped) continueUpload(id)
+  }
+  return (
+    <div class="line">
+      <span class="hint">{text.together(uploads.length, showBytes(leftBytes))}</span>
+      <button type="button" aria-disabled={pausable.length + stopped.length === 0} onClick={press}>
+        {stopped.length > 0 && pausable.length === 0 ? text.resumeAll : text.pauseAll}
+      </button>
+    </div>
+  )
+}
+
 function UploadRow({ upload }: { upload: Upload }) {
   const { name, size, sent, state, fault } = upload
+  const row = useReturnedFocus<HTMLLIElement>()
   return (
-    <li class="upload">
+    <li ref={row} class="upload">
       <div class="line">
         <strong>
           <bdi>{name}</bdi>
@@ -36,32 +57,41 @@ function UploadRow({ upload }: { upload: Upload }) {
       <progress max={size} value={sent} aria-label={text.progress(name)} />
       {fault && <FaultText text={fault} />}
       <div class="line">
-        {state === 'sending' && (
-          <button type="button" onClick={() => pauseUpload(upload.id)}>
-            {text.pause}
-          </button>
-        )}
-        {(state === 'paused' || state === 'failed') && (
-          <button type="button" onClick={() => continueUpload(upload.id)}>
-            {text.resume}
-          </button>
-        )}
-        {state === 'lost' && <ChooseAgain upload={upload} />}
-        {state !== 'starting' && (
-          <button type="button" onClick={() => removeRow(upload)}>
-            {text.stop}
-          </button>
-        )}
+        {state === 'lost' ? <ChooseAgain upload={upload} /> : <PauseButton upload={upload} />}
+        <button
+          type="button"
+          aria-label={text.stopOne(name)}
+          aria-disabled={state === 'starting'}
+          onClick={() => removeRow(upload)}
+        >
+          {text.stop}
+        </button>
       </div>
     </li>
   )
 }
 
+/** A button that pauses or continues an upload. It is the same button in all states, so it keeps the focus. */
+function PauseButton({ upload }: { upload: Upload }) {
+  const { id, name, state } = upload
+  const [label, labelOfOne] = isStopped(upload) ? [text.resume, text.resumeOne] : [text.pause, text.pauseOne]
+  const press = () => {
+    if (isStopped(upload)) continueUpload(id)
+    else if (isPausable(upload)) pauseUploads([id])
+  }
+  return (
+    <button type="button" aria-label={labelOfOne(name)} aria-disabled={state === 'starting'} onClick={press}>
+      {label}
+    </button>
+  )
+}
+
 /**
- * Removes an upload. If a part of the file was sent, first asks the person to confirm. The upload may end while the
- * dialog is open, so its state is read again.
+ * Removes an upload, unless its job is being started. If a part of the file was sent, first asks the person to confirm.
+ * The upload may end while the dialog is open, so its state is read again.
  */
-async function removeRow({ id, name, sent }: Upload): Promise<void> {
+async function removeRow({ id, name, sent, state: before }: Upload): Promise<void> {
+  if (before === 'starting') return
   if (sent > 0 && !(await isConfirmed(text.confirmStop(name), text.stop))) return
   const state = findUpload(id)?.state
   if (state !== undefined && state !== 'starting') dismissUpload(id)
@@ -77,6 +107,7 @@ function ChooseAgain({ upload }: { upload: Upload }) {
       <input
         class="unseen"
         type="file"
+        aria-label={text.chooseOneAgain(upload.name)}
         onChange={event => {
           const file = event.currentTarget.files?.[0]
           if (file) continueUpload(upload.id, file)

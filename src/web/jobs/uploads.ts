@@ -52,9 +52,11 @@ function isRepeated({ state, options: before }: Upload, options: JobOptions): bo
   return state === 'lost' || JSON.stringify(before) === JSON.stringify(options)
 }
 
-export function pauseUpload(id: string): void {
-  stops.get(id)?.abort()
-  change(id, { state: 'paused', bytesPerSecond: 0 })
+export function pauseUploads(ids: readonly string[]): void {
+  for (const id of ids) {
+    stops.get(id)?.abort()
+    change(id, { state: 'paused', bytesPerSecond: 0 })
+  }
   sendNext()
 }
 
