@@ -244,16 +244,16 @@ export const settings = {
 }
 
 /**
- * The variables of the settings that are paths, besides the data folder. STENO_MODEL is a path only if its value has a
+ * The variables of the settings that are paths, without the data folder. STENO_MODEL is a path only if its value has a
  * slash.
  */
 export const pathVariables = [
-  'STENO_STANDBY',
-  'STENO_MODEL',
-  'STENO_MODELS_DIR',
-  'STENO_NATS_CREDS',
-  'STENO_MEDIA',
-]
+  settings.standby,
+  settings.model,
+  settings.modelsDir,
+  settings.natsCreds,
+  settings.mediaProgram,
+].map(({ variable }) => variable)
 
 function setting<T>(
   variable: string,
