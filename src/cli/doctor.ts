@@ -14,7 +14,11 @@ import { print } from './print.ts'
 import { findDataDir, localConfig, recordOptions } from './settings.ts'
 
 type Finding = { check: string; ok: boolean; found: string; note: boolean }
-type Checkup = Host & { engine: OneShotEngine | null }
+type Checkup = Host & {
+  engine: OneShotEngine | null
+  /** The function that starts the engine of the serving model. Tests replace this function. */
+  open?: typeof openOnce
+}
 
 export const checks: Record<string, (checkup: Checkup) => Promise<Outcome>> = {
   ...hostChecks,
@@ -28,7 +32,7 @@ export const checks: Record<string, (checkup: Checkup) => Promise<Outcome>> = {
   },
   model: async ({ config }) => {
     const { name, notice } = findServing(config)
-    return notice ?? `${name} is here`
+    return notice === null ? `${name} is here` : { note: notice }
   },
   'voice models': async ({ config }) => {
     const { voices } = findServing(config)
@@ -62,10 +66,10 @@ export const checks: Record<string, (checkup: Checkup) => Promise<Outcome>> = {
     if (speakers?.length !== 1) throw new Error(`expected one speaker, heard ${speakers?.length}`)
     return `“${heard}”, by ${speakers.join(', ')}, with ${testSpeech}`
   },
-  'serving model': async ({ config }) => {
+  'serving model': async ({ config, open = openOnce }) => {
     const { name } = findServing(config)
     if (name === testSpeech) return `${name}, as above`
-    const engine = await openOnce(config, () => {}, { diarize: true })
+    const engine = await open(config, () => {}, { diarize: true })
     try {
       const { text, full_transcript: heard } = await hearClip(engine, config, { diarize: false })
       if (wordErrorRate(text, heard) > wordErrorRateMax)

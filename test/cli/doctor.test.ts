@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { cacheDir, nativeHome, setNativeHome } from '../../src/base/carried.ts'
 import { secretPath } from '../../src/base/seal.ts'
+import { isClockSynchronised } from '../../src/base/system-call.ts'
 import { doctorClip, wordErrorRate } from '../../src/cli/doctor/clip.ts'
 import { hostChecks, probePath } from '../../src/cli/doctor/host.ts'
 import { checks, findingOf, linesOf } from '../../src/cli/doctor.ts'
@@ -79,6 +80,7 @@ test.skipIf(!builtIn)(
     expect(of('data folder').found).toMatch(
       /^the data folder cannot be used: .*; STENO_DATA_DIR names another/,
     )
+    expect(of('decoder').found).toBe('flac, 4.1 s')
     expect(of('model').found).toContain('neither a known model nor a folder')
     expect(of('CUDA').found).toContain('libcudnn.so.9')
     expect(of('device').found).toMatch(/^cpu.*; cuda cannot be used: this machine lacks libcudart/)
@@ -98,6 +100,8 @@ test.skipIf(!builtIn)(
     expect(await of('data folder')).toBe(dataDir)
     expect(await of('disk speed')).toMatch(/a second/)
     expect(await of('database')).toBe('opened and closed')
+    // SQLite removes its log when the last connection is closed.
+    expect(readdirSync(dataDir)).not.toContain('steno.db-wal')
     expect(await of('model')).toBe('mine is here')
     expect(await of('CUDA')).toBe('not asked for')
     expect(await of('voice models')).toBe('the small built-in ones')
@@ -151,14 +155,27 @@ test('a data folder that a server would refuse stays as it is', async () => {
   // Media without a database. A server with a new database would remove these files, so it refuses the data folder.
   mkdirSync(join(folder, 'media'))
   await Bun.write(join(folder, 'media/kept'), 'sound')
-  const host = { config: readConfig({}), dataDir: folder }
+  setNativeHome(join(folder, 'native'))
+  const host = {
+    config: readConfig({ STENO_MAX_FILE_SIZE: '1MB', STENO_DISK_RESERVE: '1MB' }),
+    dataDir: folder,
+  }
   const of = async (check: keyof typeof hostChecks) => hostChecks[check]?.(host)
   await expect(of('data folder')).rejects.toThrow('steno.db is missing')
   expect(nativeHome()).toBe(join(cacheDir(), 'native'))
   for (const check of ['disk speed', 'database'] as const)
     await expect(of(check)).rejects.toThrow('not tried, because the data folder cannot be used')
+  expect(await of('disk space')).toEndWith(' free')
   expect(linesOf(findingOf('clock', (await of('clock'))!))[0]).toMatch(/^(good|note) .* time service/)
   expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['media', 'media/kept'])
+})
+
+test('a secret without a database is refused, but not in a pair of servers, where the waiting one has no database', async () => {
+  writeFileSync(secretPath(folder), 'x')
+  const of = async (settings: Record<string, string>) =>
+    hostChecks['data folder']?.({ config: readConfig(settings), dataDir: folder })
+  await expect(of({})).rejects.toThrow('secret.key belongs to a database, but steno.db is missing')
+  expect(await of({ STENO_STANDBY: '/mnt/pair' })).toBe(folder)
 })
 
 byRoot('a data folder with a file that the user of the service cannot use is named', async () => {
@@ -179,9 +196,11 @@ const hasReserved = firstFreePort > 1
 byRoot(
   `a port that only root may use is a note if the service is not root${hasReserved ? '' : ' (every port is free here)'}`,
   async () => {
-    const of = (dataDir: string) => hostChecks.port?.({ config: readConfig({ STENO_PORT: '1' }), dataDir })
+    const of = (dataDir: string | null, port = '1') =>
+      hostChecks.port?.({ config: readConfig({ STENO_PORT: port }), dataDir })
     const free = 'free; nothing listens at http://127.0.0.1:1'
-    expect(await of(folder)).toBe(free)
+    for (const dataDir of [folder, null]) expect(await of(dataDir)).toBe(free)
+    expect(await of(foreignFolder(), '0')).toBe('free; nothing listens at http://127.0.0.1:0')
     const note = {
       note: 'free, but only root may listen at http://127.0.0.1:1, not the service: STENO_PORT names another port',
     }
@@ -198,8 +217,8 @@ byRoot(
     const { hostChecks } = await import(${JSON.stringify(join(projectRoot, 'src/cli/doctor/host.ts'))})
     process.setuid(${otherUser})
     const host = { dataDir: ${JSON.stringify(dataDir)}, config: {} }
-    for (const check of ['data folder', 'disk space', 'disk speed', 'database'])
-      console.log(await hostChecks[check](host).catch(error => error.message))
+    for (const check of ['data folder', 'disk space', 'disk speed', 'database', 'clock'])
+      console.log(await hostChecks[check](host).then(found => found.note ?? found, error => error.message))
     for (const check of ['data folder', 'database'])
       console.log((await hostChecks[check]({ dataDir: null, config: {} })).note)
     const { health } = await import(${JSON.stringify(join(projectRoot, 'src/cli/health.ts'))})
@@ -215,6 +234,7 @@ byRoot(
     expect(`${stdout}`.trim().split('\n')).toEqual([
       `this user may not read and write ${dataDir}/steno.db: run the command as the user of the service, or as root`,
       ...[notTried, notTried, notTried],
+      expect.stringContaining('time service'),
       ...[unknown, unknown],
       `no steno answers at http://127.0.0.1:1: refused; STENO_PORT and STENO_HOST name another address; ${onlyRoot}`,
       `the data folder /steno-data is not there: --data-dir or STENO_DATA_DIR names another, steno serve makes one; ${onlyRoot}: run the command as root for the installed service`,
@@ -243,7 +263,24 @@ test('an address, a port, a mail server and a disk that cannot be used are named
   const reserving = readConfig({ STENO_MAX_FILE_SIZE: '1MB', STENO_DISK_RESERVE: '8000TB' })
   const space = hostChecks['disk space']?.({ config: reserving, dataDir: folder })
   await expect(space).rejects.toThrow('and 8000 TB must stay free for the database')
-  expect(await of('disk speed')).toMatch(/a second/)
+  // The file system /proc has no space.
+  const small = readConfig({ STENO_MAX_FILE_SIZE: '1MB', STENO_DISK_RESERVE: '1MB' })
+  const full = hostChecks['disk space']?.({ config: small, dataDir: '/proc' })
+  await expect(full).rejects.toThrow(/^0 B free; an upload may need 1 MB/)
+  // Not even root may create a file in /sys.
+  const closed = hostChecks['disk speed']?.({ config, dataDir: '/sys' })
+  const cause = '(permission denied|the file system is read-only)'
+  await expect(closed).rejects.toThrow(
+    new RegExp(`^the data folder /sys cannot be written: ${cause}; STENO_DATA_DIR names another$`),
+  )
+  const { diskBytesPerSecondMin } = limits
+  try {
+    expect(await of('disk speed')).toMatch(/a second/)
+    Object.assign(limits, { diskBytesPerSecondMin: Number.POSITIVE_INFINITY })
+    await expect(of('disk speed')).rejects.toThrow('a second; put the data folder on a faster or local disk')
+  } finally {
+    Object.assign(limits, { diskBytesPerSecondMin })
+  }
 })
 
 test('a steno that answers, and an address that others cannot use, are named', async () => {
@@ -253,11 +290,14 @@ test('a steno that answers, and an address that others cannot use, are named', a
   const of = async (check: keyof typeof hostChecks, settings: Record<string, string>) =>
     hostChecks[check]?.({ config: readConfig(settings), dataDir: null })
   expect(await of('port', { STENO_PORT: `${server.port}` })).toBe(`steno answers at ${at}`)
+  const everywhere = { STENO_PORT: `${server.port}`, STENO_HOST: '0.0.0.0' }
+  expect(await of('port', everywhere)).toBe(`steno answers at ${at}`)
   expect(await of('address', { STENO_BASE_URL: at })).toBe(`steno answers at ${at}`)
   headers = {}
   await expect(of('address', { STENO_BASE_URL: at })).rejects.toThrow('something else answers (status 200)')
   await expect(of('address', { STENO_BASE_URL: 'http://127.0.0.1:1' })).rejects.toThrow('nothing answers')
-  expect(await of('address', { STENO_HOST: '0.0.0.0' })).toContain('the Host header of each request')
+  for (const STENO_HOST of ['0.0.0.0', '::'])
+    expect(await of('address', { STENO_HOST })).toContain('the Host header of each request')
   expect(await of('address', {})).toContain('others need STENO_BASE_URL')
 })
 
@@ -290,7 +330,10 @@ test('a test file that a killed check left does not prevent a first start, which
 test('a clock that shows a time before the last change of the database fails its check', async () => {
   const dataDir = makeService(folder)
   const check = async () => hostChecks.clock?.({ config: readConfig({}), dataDir })
-  expect(linesOf(findingOf('clock', (await check())!))[0]).toMatch(/^(good|note) /)
+  const soon = new Date(Date.now() + limits.rateWindowMs / 2)
+  utimesSync(databasePath(dataDir), soon, soon)
+  const state = isClockSynchronised() ? 'good' : 'note'
+  expect(linesOf(findingOf('clock', (await check())!))[0]).toStartWith(`${state} `)
   const later = new Date(Date.now() + 2 * limits.rateWindowMs)
   utimesSync(databasePath(dataDir), later, later)
   await expect(check()).rejects.toThrow('set the clock')
@@ -305,6 +348,50 @@ test.skipIf(!builtIn)(`a wrong word, or a second speaker, fails the transcriptio
   expect(await of(text, ['A'])).toContain('by A, with pocket')
   await expect(of(text.replace('home', 'house'), ['A'])).rejects.toThrow('expected “If it')
   await expect(of(text, ['A', 'B'])).rejects.toThrow('expected one speaker, heard 2')
+})
+
+test.skipIf(!builtIn)(
+  `the serving model may hear two words of the clip wrong, and its engine ends in each case${skipped}`,
+  async () => {
+    const { text } = await doctorClip()
+    let closed = 0
+    const of = async (heard: string) => {
+      const engine = {
+        notes: ['slow'],
+        variant: 'compact',
+        device: 'cpu',
+        transcribe: async () => ({ full_transcript: heard }),
+        close: async () => void closed++,
+      }
+      const checkup = {
+        config: readConfig({}),
+        dataDir: null,
+        engine: null,
+        open: async () => engine as never,
+      }
+      return checks['serving model']?.(checkup)
+    }
+    const wrong = text.replace('will', 'well').replace('home', 'house')
+    expect(await of(wrong)).toBe(`“${wrong}”, with base (compact) on cpu; slow`)
+    await expect(of(wrong.replace('cloudy', 'loud'))).rejects.toThrow('base expected “If it is')
+    expect(closed).toBe(2)
+    const onGpu = readConfig({ STENO_DEVICE: 'webgpu', STENO_DATA_DIR: folder })
+    const found = await checks.model?.({ config: onGpu, dataDir: null, engine: null })
+    expect(found).toEqual({ note: expect.stringContaining('base serves until large-v3-turbo is here') })
+  },
+)
+
+test('what an engine says of its device is shown on a CPU only, and after a failure; no engine fails both checks', async () => {
+  const of = async (check: string, device: string | null) => {
+    const transcribe = () => Promise.reject(new Error('broken'))
+    const engine = device === null ? null : ({ device, notes: ['no GPU'], transcribe } as never)
+    return checks[check]?.({ config: readConfig({}), dataDir: null, engine })
+  }
+  expect(await of('device', 'cpu')).toBe('cpu (auto was asked for); no GPU')
+  expect(await of('device', 'cuda')).toBe('cuda (auto was asked for)')
+  if (builtIn) await expect(of('transcription', 'cpu')).rejects.toThrow(/^broken; no GPU$/)
+  for (const check of ['device', 'transcription'])
+    await expect(of(check, null)).rejects.toThrow('the runtime did not start')
 })
 
 test('a GPU that was asked for and is missing fails the check of CUDA; the test model is not tried twice', async () => {

@@ -30,6 +30,7 @@ import { limits } from '../../limits.ts'
 import { whyForeign } from '../foreign-secret.ts'
 import { askHealth, localHost } from '../health-request.ts'
 import { unreadable } from '../installed.ts'
+import { unwritable } from '../unwritable.ts'
 
 /** The input of the checks of this machine. */
 export type Host = {
@@ -58,7 +59,7 @@ export const hostChecks: Record<string, Check> = {
       if (existsSync(dataDir)) {
         makeDataDir(dataDir, { restoring: config.standby !== null })
         requireOneOwner(dataDir)
-        await tryWrite(probePath(dataDir))
+        await withProbe(dataDir, path => Bun.write(path, 'written'))
         return dataDir
       }
     } catch (error) {
@@ -84,7 +85,7 @@ export const hostChecks: Record<string, Check> = {
   'disk speed': async ({ dataDir, isRefused }) => {
     if (dataDir === null) return notMeasured
     if (isRefused) throw new Error(notTried)
-    const speed = writeSpeed(probePath(dataDir))
+    const speed = await withProbe(dataDir, writeSpeed)
     if (speed < limits.diskBytesPerSecondMin)
       throw new Error(`${formatSize(speed)} a second; put the data folder on a faster or local disk`)
     return `writes ${formatSize(speed)} a second`
@@ -207,16 +208,25 @@ export function probePath(dataDir: string): string {
   return draftPath(join(dataDir, 'doctor'))
 }
 
-/** Writes a file and removes it. */
-async function tryWrite(path: string): Promise<void> {
+/**
+ * Calls `write` with the path of a new test file in the data folder, and then removes the file. If the file cannot be
+ * written, the error names the data folder and the cause.
+ */
+async function withProbe<Result>(
+  dataDir: string,
+  write: (path: string) => Result | Promise<Result>,
+): Promise<Result> {
+  const path = probePath(dataDir)
   try {
-    await Bun.write(path, 'written')
+    return await write(path)
+  } catch (error) {
+    throw unwritable(error, { folder: `the data folder ${dataDir}`, setting: 'STENO_DATA_DIR' })
   } finally {
     rmSync(path, { force: true })
   }
 }
 
-/** Writes a test file at `path`, flushes it to the disk and removes it. Returns the bytes per second. */
+/** Writes a test file at `path`, and flushes it to the disk. Returns the bytes per second. */
 function writeSpeed(path: string): number {
   const part = new Uint8Array(limits.uploadBufferBytes).fill(1)
   const startedAt = performance.now()
@@ -226,7 +236,6 @@ function writeSpeed(path: string): number {
     fsyncSync(file)
   } finally {
     closeSync(file)
-    rmSync(path, { force: true })
   }
   return (limits.diskProbeBytes * 1000) / (performance.now() - startedAt)
 }
