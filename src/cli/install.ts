@@ -1,4 +1,12 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { inheritOwner } from '../base/inherit-owner.ts'
@@ -11,6 +19,7 @@ import { command } from './command.ts'
 import { type Environment, pathsIn, settingsIn } from './installed.ts'
 import { say } from './print.ts'
 import { requireSystemd, requireVisible, unitText } from './unit.ts'
+import { parseUnitSettings } from './unit-settings.ts'
 
 const binary = '/usr/local/bin/steno'
 const environmentFile = '/etc/steno.env'
@@ -46,16 +55,11 @@ export const install = command({
     if (root === null) requireUsable(settingsIn(environmentFile), dataDir)
     requireNothingForeign(below(dataDir))
 
+    // Every user may read the program and the unit, also if the umask of this user hides new files from others.
+    process.umask(0o022)
+    putSettings(below(environmentFile), dataDir)
     putProgram(process.execPath, below(binary))
-    put(
-      below(environmentFile),
-      `# STENO_…=… settings; steno serve --help lists them. A comment needs a line of its own.\nSTENO_DATA_DIR=${dataDir}\n`,
-      {
-        mode: 0o600,
-        keep: true,
-      },
-    )
-    put(below(unitFile), unit, { mode: 0o644, keep: false })
+    put(below(unitFile), unit, 0o644)
     if (root !== null) {
       say(`${root}: installed; it needs a user steno that owns ${dataDir}`)
       return
@@ -75,10 +79,12 @@ export const install = command({
 /**
  * Returns the data folder of the service. The settings file at `path` may name a folder from an earlier installation.
  * The service may write only to the folder in the unit, so `wanted` and the settings file must name the same folder. A
- * relative path is refused in the settings file, because it would depend on the working folder of each program.
+ * relative path is refused in the settings file, because it would depend on the working folder of each program. An empty
+ * value is refused too: it would replace the folder in the unit.
  */
 function dataDirOf(path: string, wanted: string | undefined): string {
   const { STENO_DATA_DIR: kept } = settingsIn(path)
+  if (kept === '') throw new Error(`${path} has STENO_DATA_DIR without a value: name the folder there`)
   if (kept && !isAbsolute(kept))
     throw new Error(`${path} names the data folder ${kept}: use an absolute path`)
   if (kept && wanted !== undefined && resolve(wanted) !== resolve(kept))
@@ -109,10 +115,27 @@ function putProgram(from: string, to: string): void {
   draft.replace()
 }
 
-function put(path: string, text: string, { mode, keep }: { mode: number; keep: boolean }): void {
-  if (keep && existsSync(path)) return
+function put(path: string, text: string, mode: number): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text, { mode })
+}
+
+/**
+ * Writes the settings file with the data folder of the service. If the file exists, only adds the data folder if the
+ * file does not name one, because commands would not find it.
+ */
+export function putSettings(path: string, dataDir: string): void {
+  const line = `STENO_DATA_DIR=${dataDir}\n`
+  if (!existsSync(path)) {
+    const title = '# STENO_…=… settings; steno serve --help lists them. A comment needs a line of its own.'
+    put(path, `${title}\n${line}`, 0o600)
+    return
+  }
+  if (settingsIn(path).STENO_DATA_DIR !== undefined) return
+  const added = `\n${line}`
+  if (parseUnitSettings(`${readFileSync(path, 'utf8')}${added}`).STENO_DATA_DIR !== dataDir)
+    throw new Error(`the last value in ${path} has no end: a quote or a line is missing`)
+  appendFileSync(path, added)
 }
 
 /** Starts the service. If it does not start, the error contains the last line of the service's log. */

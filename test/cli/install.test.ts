@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { requireUsable } from '../../src/cli/install.ts'
+import { putSettings, requireUsable } from '../../src/cli/install.ts'
 import { installedSettings, pathsIn, settingsIn } from '../../src/cli/installed.ts'
 import { requireSystemd, unitText } from '../../src/cli/unit.ts'
 import { findCommand } from '../support/command.ts'
@@ -39,12 +39,35 @@ test('a machine on which systemd does not run is refused', () => {
   requireSystemd(folder)
 })
 
-test('a data folder in the settings file that is not absolute is refused', async () => {
+test('a data folder in the settings file that is not absolute, or empty, is refused', async () => {
   const image = temporaryFolder()
   const settings = join(image, 'etc/steno.env')
-  await Bun.write(settings, 'STENO_DATA_DIR=./data\n')
-  const { code, err } = await findCommand(folder, 'install', '--dry-run', '--root', image)
-  expect([code, err]).toEqual([1, `steno: ${settings} names the data folder ./data: use an absolute path\n`])
+  for (const [value, problem] of [
+    ['./data', 'names the data folder ./data: use an absolute path'],
+    ['', 'has STENO_DATA_DIR without a value: name the folder there'],
+  ]) {
+    await Bun.write(settings, `STENO_DATA_DIR=${value}\n`)
+    const { code, err } = await findCommand(folder, 'install', '--dry-run', '--root', image)
+    expect([code, err]).toEqual([1, `steno: ${settings} ${problem}\n`])
+  }
+})
+
+test('the settings file gets the data folder if it names none, so that the commands find it', () => {
+  const file = join(temporaryFolder(), 'etc/steno.env')
+  putSettings(file, '/srv/words')
+  expect([settingsIn(file), statSync(file).mode & 0o777]).toEqual([{ STENO_DATA_DIR: '/srv/words' }, 0o600])
+  for (const [before, after] of [
+    ['STENO_PORT=9090', 'STENO_PORT=9090\nSTENO_DATA_DIR=/srv/words\n'],
+    ['STENO_DATA_DIR=/srv/other\n', 'STENO_DATA_DIR=/srv/other\n'],
+  ] as const) {
+    writeFileSync(file, before)
+    putSettings(file, '/srv/words')
+    expect(readFileSync(file, 'utf8')).toBe(after)
+  }
+  const open = 'STENO_SMTP_URL="smtp://mail.example'
+  writeFileSync(file, open)
+  expect(() => putSettings(file, '/srv/words')).toThrow(`the last value in ${file} has no end`)
+  expect(readFileSync(file, 'utf8')).toBe(open)
 })
 
 test('the data folder in the settings file is used, and no other one is accepted', async () => {

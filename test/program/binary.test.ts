@@ -177,12 +177,16 @@ test('code that a bunfig.toml in the working folder names is not run, and of its
 
 test('install keeps the settings of an operator when it runs again', () => {
   const place = emptyFolder('image')
+  const hidden = ['sh', '-c', 'umask 077; exec "$0" "$@"']
   const install = (...options: string[]) =>
-    Bun.spawnSync([binary, 'install', '--root', '.', ...options], { cwd: place, env: {} }).exitCode
+    Bun.spawnSync([...hidden, binary, 'install', '--root', '.', ...options], { cwd: place, env: {} }).exitCode
   const settings = join(place, 'etc/steno.env')
   const unit = () => readFileSync(join(place, 'etc/systemd/system/steno.service'), 'utf8')
   expect(install()).toBe(0)
   expect(unit()).toContain('User=steno')
+  const modeOf = (path: string) => (statSync(join(place, path)).mode & 0o777).toString(8)
+  const paths = ['usr', 'usr/local/bin/steno', 'etc/systemd/system/steno.service', 'etc/steno.env']
+  expect(paths.map(modeOf)).toEqual(['755', '755', '644', '600'])
   writeFileSync(settings, 'STENO_PORT=9090\nSTENO_DATA_DIR=/srv/steno\n')
   expect(install()).toBe(0)
   expect(readFileSync(settings, 'utf8')).toBe('STENO_PORT=9090\nSTENO_DATA_DIR=/srv/steno\n')
