@@ -22,7 +22,8 @@ export type Kind = keyof typeof types
  */
 export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
 
-type Header = Record<string, { dtype: Kind; shape: number[]; data_offsets: [number, number] }>
+type Entry = { dtype: Kind; shape: number[]; data_offsets: [number, number] }
+type Header = Record<string, Entry>
 
 /**
  * Returns the place of each tensor in the file, by name. Leaves out tensors whose type is not in `types`. Reads only
@@ -54,8 +55,8 @@ export function readTensorFile(path: string): Map<string, Stored> {
 }
 
 /**
- * Reads the header of a file. `from` is the offset at which the bytes of the tensors begin. Throws an error if the file
- * is shorter than its header says.
+ * Reads the header of a file. `from` is the offset at which the bytes of the tensors begin. Throws an error if the header
+ * is damaged, or if the file is shorter than its header says.
  */
 export function headerOf(path: string): { header: Header; from: number } {
   const file = openSync(path, 'r')
@@ -72,12 +73,30 @@ export function headerOf(path: string): { header: Header; from: number } {
     checkEnd(0)
     const text = new Uint8Array(length)
     readSync(file, text, 0, length, 8)
-    const { __metadata__, ...header }: Header = JSON.parse(new TextDecoder().decode(text))
+    const header = headerIn(new TextDecoder().decode(text))
+    if (header === null) throw new Error(`${path} is not a safetensors file`)
     for (const { data_offsets } of Object.values(header)) checkEnd(data_offsets[1])
     return { header, from }
   } finally {
     closeSync(file)
   }
+}
+
+/** Returns the entries of the tensors in the JSON text of a header. Returns null if this text is damaged. */
+function headerIn(text: string): Header | null {
+  try {
+    const { __metadata__, ...header } = JSON.parse(text)
+    return Object.values(header).every(isEntry) ? (header as Header) : null
+  } catch {
+    return null
+  }
+}
+
+function isEntry(value: unknown): value is Entry {
+  const { dtype, shape, data_offsets: place } = Object(value) as Partial<Entry>
+  if (typeof dtype !== 'string' || !Array.isArray(shape) || !Array.isArray(place)) return false
+  const [from = -1, to = -1] = place
+  return [...shape, from, to].every(size => Number.isSafeInteger(size) && size >= 0) && from <= to
 }
 
 /**

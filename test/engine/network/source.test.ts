@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { writeCompact } from '../../../src/engine/network/compact.ts'
 import { transposed } from '../../../src/engine/network/float-weights.ts'
 import { openSource } from '../../../src/engine/network/source.ts'
@@ -96,6 +96,35 @@ test('a safetensors file that is cut off, or that Git LFS has not fetched, is re
   }
   writeFileSync(path, 'version https://git-lfs.github.com/spec/v1')
   expect(() => openSource(home)).toThrow('is not a safetensors file')
+})
+
+const whole = { dtype: 'F32', shape: [4], data_offsets: [0, 16] }
+
+test.each([
+  ['that is null', null],
+  ['without its place', { ...whole, data_offsets: undefined }],
+  ['with half a place', { ...whole, data_offsets: [0] }],
+  ['that begins before the file', { ...whole, data_offsets: [-16, 0] }],
+  ['that ends before its start', { ...whole, data_offsets: [16, 0] }],
+  ['without dimensions', { ...whole, shape: 4 }],
+  ['with a dimension that is no number', { ...whole, shape: [null] }],
+])('a safetensors file with a tensor %s is refused by its name', (_, tensor) => {
+  const path = join(temporaryFolder(), 'model.safetensors')
+  writeSafetensors(path, { 'encoder.conv1.bias': tensor })
+  for (const read of [readTensorFile, () => openSource(dirname(path))])
+    expect(() => read(path)).toThrow(`${path} is not a safetensors file`)
+})
+
+test('a safetensors file whose content is lost is refused by its name', () => {
+  const path = join(temporaryFolder(), 'model.safetensors')
+  for (const content of [
+    new Uint8Array(64),
+    Uint8Array.of(2, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+    '\x04\0\0\0\0\0\0\0null',
+  ]) {
+    writeFileSync(path, content)
+    expect(() => readTensorFile(path)).toThrow(`${path} is not a safetensors file`)
+  }
 })
 
 test('a model with an empty tensor is refused, and not read without end', async () => {
