@@ -151,12 +151,27 @@ test('a worker that a signal has stopped is killed, and its job retried', async 
   expect(isRunning(stopped)).toBe(false)
 })
 
+test.each(['dies-loading-once', 'hangs-loading-once'])(
+  'a worker that ends or hangs while it loads its model is replaced: %s',
+  async behaviour => {
+    using logged = spyOn(log, 'error').mockImplementation(() => {})
+    const opened = open(behaviour, { loadMs: 500 })
+    expect((await run(opened)).full_transcript).toStartWith('heard by')
+    expect(logged.mock.calls.at(-1)).toEqual([
+      'engine not loaded',
+      { error: `the engine process ended (${behaviour.startsWith('dies') ? 7 : 'SIGKILL'})` },
+    ])
+    expect(opened.state()).toMatchObject({ ready: true, message: 'ready' })
+  },
+)
+
 test('a worker that makes progress may take longer than the stall time', async () => {
   expect((await run(open('slow', { stallMs: 200 }))).full_transcript).toStartWith('heard by')
 })
 
 test('cancelling a job kills its worker, and the next job gets a new one', async () => {
-  const opened = open('hangs-once')
+  let crashes = 0
+  const opened = open('hangs-once', { onCrash: () => crashes++ })
   const stop = new AbortController()
   const started = Promise.withResolvers<void>()
   const cancelled = run(opened, job(), stop.signal, () => started.resolve())
@@ -166,6 +181,7 @@ test('cancelling a job kills its worker, and the next job gets a new one', async
   const again = job()
   await Bun.write(again.path, 'seen')
   expect((await run(opened, again)).full_transcript).toStartWith('heard by')
+  expect(crashes).toBe(0)
 })
 
 test('cancelling a waiting job leaves the running job alone', async () => {

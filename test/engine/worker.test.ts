@@ -95,6 +95,39 @@ test('two jobs at the same time get their own progress and transcripts, and an a
   await expect(stopped).rejects.toThrow('stopped')
 })
 
+/** Counts the timers that were started after this call and have not been cleared: timeouts, and intervals. */
+function watchTimers() {
+  const started = [spyOn(globalThis, 'setTimeout'), spyOn(globalThis, 'setInterval')]
+  const cleared = [spyOn(globalThis, 'clearTimeout'), spyOn(globalThis, 'clearInterval')]
+  const count = () => {
+    const ended = new Set<unknown>(cleared.flatMap(({ mock }) => mock.calls.map(([timer]) => timer)))
+    return started.map(({ mock }) => mock.results.filter(({ value }) => !ended.has(value)).length)
+  }
+  const restore = () => {
+    for (const spy of [...started, ...cleared]) spy.mockRestore()
+  }
+  return { count, [Symbol.dispose]: restore }
+}
+
+test('an engine process has a timeout and a check while it has orders, and no timer afterwards', async () => {
+  const opened = open('hangs-once')
+  using timers = watchTimers()
+  const loaded = opened.load()
+  expect(timers.count()).toEqual([1, 1])
+  await loaded
+  expect(timers.count()).toEqual([0, 0])
+  const { signal } = new AbortController()
+  const run = (path: string) => opened.run(plainInput({ path }), { signal, onSeconds: () => {} })
+  const [hanging, seen] = ['hanging', 'seen'].map(name => join(temporaryFolder(), name))
+  const hung = run(hanging ?? '').catch(({ message }) => message)
+  await Bun.write(seen ?? '', 'seen')
+  await run(seen ?? '')
+  expect(timers.count()).toEqual([1, 1])
+  await opened.kill()
+  expect(await hung).toBe('the engine process ended (SIGKILL)')
+  expect(timers.count()).toEqual([0, 0])
+})
+
 test('an engine process has its share of the cores, and its exit rejects all its jobs', async () => {
   const opened = open('dies', { threads: null, workers: 2 })
   expect(opened.threads).toBe(Math.max(1, Math.floor(allowedCores() / 2)))

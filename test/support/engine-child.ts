@@ -13,7 +13,10 @@ process.on('message', async (order: Order): Promise<void> => {
   if (order.kind === 'load') {
     if (behaviour === 'cannot-load' || (behaviour === 'loads-wanted' && !order.folder.endsWith('wanted')))
       return send({ kind: 'cannotLoad', message: 'cuda: no such provider' })
-    if (behaviour === 'dies-loading') process.exit(7)
+    if (/-loading-once$/.test(behaviour) && (await firstTime(join(order.folder, 'loading')))) {
+      if (behaviour === 'dies-loading-once') process.exit(7)
+      return
+    }
     if (behaviour === 'loads-once' && !(await firstTime(join(order.folder, 'loaded')))) return
     if (behaviour === 'rubbish') {
       send(null)
