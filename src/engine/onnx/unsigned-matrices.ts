@@ -10,7 +10,7 @@ const inputs = { matrix: 1, zero: 3 } as const
  * Returns the names of the unsigned weight matrices and of their zero points. The result is empty in each of these
  * cases:
  * - A matrix is unsigned and its zero point is not, or the zero point is unsigned and the matrix is not.
- * - The content of a matrix is in another file, or is a list of integers.
+ * - The content of a matrix or of a zero point is in another file, or the content of a matrix is a list of integers.
  * - An operation reads one of these constants in another way, not as the matrix or the zero point of a MatMulInteger.
  */
 export function unsignedNames(model: Uint8Array): Set<string> {
@@ -23,7 +23,7 @@ export function unsignedNames(model: Uint8Array): Set<string> {
   for (const operation of operations.filter(isProduct)) {
     const [matrix = '', zero = ''] = [operation.inputs[inputs.matrix], operation.inputs[inputs.zero]]
     const changes = [matrix, zero].map(add)
-    const isComplete = !changes[0] || constants.get(matrix)?.bytes
+    const isComplete = !changes[0] || (constants.get(matrix)?.bytes && !constants.get(zero)?.stored)
     if (changes[0] !== changes[1] || !isComplete) return new Set()
   }
   const isOther = (operation: Operation) =>

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
 import { field, number } from '../../../src/engine/onnx/protobuf.ts'
+import { openQuantised } from '../../../src/engine/onnx/quantised.ts'
 import { openSession, tensor } from '../../../src/engine/onnx/session.ts'
 import { withSignedWeights } from '../../../src/engine/onnx/signed-weights.ts'
 import { readModel } from '../../../src/engine/onnx/weights.ts'
 import { runtime } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
 const uint8 = 2
 const [rows, inner, columns] = [3, 40, 8]
@@ -62,11 +65,48 @@ test('a zero point that is stored as a list of integers is converted as well', (
 })
 
 test('a model is unchanged if its weights have another use, or no zero point, or are signed', () => {
-  const twice = product(asBytes, (graph, matrix) => {
-    graph.add('Cast', [matrix], { to: 1 }, ['floats'])
-    graph.output('floats', 'float32', [inner, columns])
-  })
+  const x = Uint8Array.of(0)
+  const uses: ((graph: Graph, matrix: string) => void)[] = [
+    (graph, matrix) => graph.add('Cast', [matrix], { to: 1 }),
+    (graph, matrix) => graph.add('Concat', [graph.constant({ dims: [1], data: x }), matrix], { axis: 0 }),
+    (graph, matrix) => graph.add('MatMulInteger', [matrix, graph.constant({ dims: [1], data: x })]),
+  ]
   const signed = withSignedWeights(product(asBytes))
-  for (const model of [twice, product(() => ''), signed, new Graph().bytes()])
+  const others = uses.map(use => product(asBytes, use))
+  for (const model of [...others, product(() => ''), signed, new Graph().bytes()])
     expect(withSignedWeights(model)).toBe(model)
+})
+
+/** Adds bytes to the graph whose content is in another file. */
+function external(graph: Graph, dims: readonly number[]): string {
+  return graph.stored({ type: 'uint8', dims, file: 'far.bin', from: 0, bytes: 1 })
+}
+
+test('a model is unchanged if its weights or their zero points are in another file', () => {
+  const farMatrix = (graph: Graph) => {
+    graph.add('MatMulInteger', ['bytes', external(graph, [inner, columns]), 'middle', asBytes(graph)])
+  }
+  for (const model of [product(asBytes, farMatrix), product(graph => external(graph, []))])
+    expect(withSignedWeights(model)).toBe(model)
+})
+
+test('a model of 8-bit weights is opened with its other weights in another file', async () => {
+  const folder = temporaryFolder()
+  const path = join(folder, 'model.int8.onnx')
+  const model = product(asBytes, graph => {
+    const far = graph.stored({
+      type: 'float32',
+      dims: [columns],
+      file: 'far.bin',
+      from: 0,
+      bytes: 4 * columns,
+    })
+    graph.add('Add', ['y', far], {}, ['z'])
+    graph.output('z', 'float32', [rows, columns])
+  })
+  await Bun.write(path, model)
+  await Bun.write(join(folder, 'far.bin'), new Uint8Array(4 * columns))
+  const session = openQuantised(runtime(), path, 'cpu')
+  expect(session.outputs.map(({ name }) => name)).toEqual(['y', 'z'])
+  session.close()
 })
