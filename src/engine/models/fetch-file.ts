@@ -110,6 +110,8 @@ async function append(
       await file.appendFile(bytes)
       onBytes(written)
     }
+    // Otherwise a power cut could leave an empty file, although the file has its final name.
+    if (written === size) await file.datasync()
   } finally {
     await file.close()
   }

@@ -1,4 +1,6 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { open as openFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fetchFile } from '../../../src/engine/models/fetch-file.ts'
 import { limits } from '../../../src/limits.ts'
@@ -121,6 +123,21 @@ test.each([
   const { signal } = new AbortController()
   await fetchFile(path, { name: 'a', size: 3, open, isGood, signal }, () => {})
   expect([transfers, await Bun.file(path).text()]).toEqual([times, 'new'])
+})
+
+test('a complete file is flushed to the disk before it gets its name', async () => {
+  const path = join(temporaryFolder(), 'a')
+  await using probe = await openFile(import.meta.path)
+  using flushed = spyOn(Object.getPrototypeOf(probe), 'datasync')
+  const states: unknown[] = []
+  const isGood = async () => {
+    states.push([flushed.mock.calls.length, existsSync(path)])
+    return true
+  }
+  const open = async () => ({ body: new Blob(['new']).stream(), resumed: false, total: 3 })
+  const { signal } = new AbortController()
+  await fetchFile(path, { name: 'a', size: 3, open, isGood, signal }, () => {})
+  expect(states).toEqual([[1, false]])
 })
 
 test('an empty file is downloaded', async () => {
