@@ -82,18 +82,25 @@ test('a job reports its progress in seconds, from 0 on and never backwards', asy
   expect(reported).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 })
 
-test('a job reports its utterances while it runs', async () => {
-  const reported: [number, string[], string][] = []
-  await open('speaks').transcribe(job(), {
+test('a job passes on each report of its engine process, and the transcript has all its utterances', async () => {
+  using logged = spyOn(log, 'warn').mockImplementation(() => {})
+  const reported: unknown[] = []
+  const textsOf = (utterances: readonly { text: string }[]) => utterances.map(({ text }) => text)
+  const { utterances, model } = await open('speaks').transcribe(job(), {
     signal: new AbortController().signal,
     onSeconds: () => {},
-    onUtterances: (utterances, first, language) =>
-      reported.push([first, utterances.map(({ text }) => text), language]),
+    onUtterances: (utterances, first, language) => reported.push([first, textsOf(utterances), language]),
+    onTurns: turns => reported.push(turns),
+    onPeaks: peaks => reported.push([...peaks]),
   })
   expect(reported).toEqual([
     [0, ['part 0'], 'de'],
     [1, ['part 1'], 'de'],
+    [{ start: 0, end: 1, speaker: 'SPEAKER 1' }],
+    [7],
   ])
+  expect([model, textsOf(utterances)]).toEqual(['another', ['part 0', 'part 1']])
+  expect(logged.mock.calls).toEqual([['engine text doubtful', { from_second: 1, to_second: 2 }]])
 })
 
 test('a transcript contains the name of its model and its warnings', async () => {

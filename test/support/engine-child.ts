@@ -54,6 +54,10 @@ process.on('message', async (order: Order): Promise<void> => {
   if (behaviour === 'speaks') {
     for (const first of [0, 1])
       send({ kind: 'utterances', id, first, utterances: [utterance(`part ${first}`)], language: 'de' })
+    send({ kind: 'warning', id, event: 'text doubtful', fields: { from_second: 1, to_second: 2 } })
+    if (order.wantsTurns) send({ kind: 'turns', id, turns: [{ start: 0, end: 1, speaker: 'SPEAKER 1' }] })
+    send({ kind: 'peaks', id, peaks: Uint8Array.of(7) })
+    for (const first of [0, 1]) send({ kind: 'part', id, utterances: [utterance(`part ${first}`)] })
   }
   const full_transcript = `heard by ${process.pid}`
   send({
@@ -65,6 +69,7 @@ process.on('message', async (order: Order): Promise<void> => {
       duration_seconds: 1,
       speakers: null,
       utterances: [],
+      ...(behaviour === 'speaks' ? { model: 'another' } : {}),
       warnings: behaviour === 'warns' ? ['mind this'] : [],
     },
   })

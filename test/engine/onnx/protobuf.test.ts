@@ -12,11 +12,12 @@ function int64(bytes: Uint8Array): bigint {
 const powers = Array.from({ length: 53 }, (_, power) => 2 ** power)
 
 test.each([0, ...powers, Number.MAX_SAFE_INTEGER].flatMap(value => [value, value - 1, -value, -value - 1]))(
-  'a whole number is written as a varint: %p',
+  'a whole number is written as a varint, and read: %p',
   value => {
     const [key, ...bytes] = number(1, value)
     expect(key).toBe(8)
     expect(int64(Uint8Array.from(bytes))).toBe(BigInt(value))
+    if (value >= 0) expect(numbersOf(number(1, value), 1)).toEqual([Math.abs(value)])
     expect(bytes.length).toBe(value < 0 ? 10 : Math.max(1, Math.ceil(value.toString(2).length / 7)))
   },
 )
