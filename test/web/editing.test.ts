@@ -298,7 +298,7 @@ seen('a sentence that is too long is named, and does not keep other edits from b
   expect((await textsOf(uma)).slice(0, 4)).toEqual(['Sentence 0.', long, 'Sentence 2.', 'Sentence 3, later.'])
 })
 
-seen('in a long text, the search bar stays in place, and editing ends anywhere on the page', async () => {
+seen('in a long text, the search bar and the place stay, and editing ends anywhere on the page', async () => {
   const lea = await reader(service, 'lea', conversation({ words: 600, speakers: 2 }))
   const { page } = await browser.enter(service, lea)
   await page.goto(`/jobs/${lea.jobId}`)
@@ -332,11 +332,28 @@ seen('in a long text, the search bar stays in place, and editing ends anywhere o
   await page.locator('.utterance[contenteditable]').first().waitFor()
   await page.keyboard.press('Escape')
   await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('button', { name: 'Edit' }).press('Enter')
   await page.evaluate('scrollTo(0, 1500)')
   await until(page, 'scrollY > 1000')
-  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'Done' }).press('Enter')
   await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
+  await until(page, "document.activeElement.matches('.tool')")
+  // The key E leads to a sentence in the middle of the window, and the text stays at its place.
+  const middle = page.locator('[data-at="30"]')
+  await middle.evaluate("span => span.scrollIntoView({ block: 'center' })")
+  const top = async () => (await middle.boundingBox())?.y ?? 0
+  const topBefore = await top()
+  await page.keyboard.press('e')
+  const sentence = page.locator('.utterance:focus')
+  await sentence.waitFor()
+  const height = await page.evaluate('innerHeight')
+  expect(((await sentence.boundingBox())?.y ?? 0) / Number(height)).toBeCloseTo(0.5, 0)
+  expect(Math.abs((await top()) - topBefore)).toBeLessThan(100)
+  await page.keyboard.type('Here')
+  await page.keyboard.press('Escape')
+  await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
+  expect(Math.abs((await top()) - topBefore)).toBeLessThan(100)
+  expect(await sentence.textContent()).toStartWith('Here')
 })
 
 seen('Escape moves the focus from the search to the found word, so that typing replaces it', async () => {

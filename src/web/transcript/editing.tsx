@@ -1,10 +1,11 @@
 // The bar for correcting the text: undo, redo, and whether all changes are saved.
 
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { isOnline } from '../base/connection.ts'
 import { showClock } from '../base/format.ts'
 import { FaultText } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useReturnedFocus } from '../parts/returned-focus.ts'
 import { words } from '../words.ts'
 import { ConflictDialog } from './conflict.tsx'
 import type { SaveState } from './saving.ts'
@@ -16,38 +17,11 @@ const text = words.editing
 export function Editing({ studio }: { studio: Studio }) {
   const { edits } = studio
   const isEditing = edits.isEditing.value
-  useEffect(() => (isEditing ? startEditing(studio) : undefined), [isEditing])
+  // A layout effect runs before the browser draws the page, so the next pressed key already goes to the sentence.
+  useLayoutEffect(() => (isEditing ? startEditing(studio) : undefined), [isEditing])
   return (
     <>
-      {isEditing && (
-        <div class="edit-bar">
-          <button
-            type="button"
-            class="quiet icon"
-            aria-label={text.undo}
-            aria-disabled={!edits.history.canUndo.value}
-            onClick={() => edits.undo()}
-          >
-            <Icon name="undo" />
-          </button>
-          <button
-            type="button"
-            class="quiet icon"
-            aria-label={text.redo}
-            aria-disabled={!edits.history.canRedo.value}
-            onClick={() => edits.redo()}
-          >
-            <Icon name="redo" />
-          </button>
-          <span class="hint" role="status">
-            {stateText(edits.saving.state.value)}
-          </span>
-          <span class="hint keys-only">{text.keys}</span>
-          <button type="button" class="main done" onClick={() => edits.setEditing(false)}>
-            {text.done}
-          </button>
-        </div>
-      )}
+      {isEditing && <EditBar studio={studio} />}
       {edits.saving.fault.value && (
         <p class="fault" role="alert">
           {text.notSaved} {edits.saving.fault.value}
@@ -58,6 +32,39 @@ export function Editing({ studio }: { studio: Studio }) {
         <ConflictDialog studio={studio} conflict={edits.saving.conflicts.value[0]} />
       )}
     </>
+  )
+}
+
+function EditBar({ studio: { edits } }: { studio: Studio }) {
+  const bar = useReturnedFocus<HTMLDivElement>()
+  return (
+    <div ref={bar} class="edit-bar">
+      <button
+        type="button"
+        class="quiet icon"
+        aria-label={text.undo}
+        aria-disabled={!edits.history.canUndo.value}
+        onClick={() => edits.undo()}
+      >
+        <Icon name="undo" />
+      </button>
+      <button
+        type="button"
+        class="quiet icon"
+        aria-label={text.redo}
+        aria-disabled={!edits.history.canRedo.value}
+        onClick={() => edits.redo()}
+      >
+        <Icon name="redo" />
+      </button>
+      <span class="hint" role="status">
+        {stateText(edits.saving.state.value)}
+      </span>
+      <span class="hint keys-only">{text.keys}</span>
+      <button type="button" class="main done" onClick={() => edits.setEditing(false)}>
+        {text.done}
+      </button>
+    </div>
   )
 }
 

@@ -22,7 +22,7 @@ const actions: Record<string, (studio: Studio) => void> = {
   ArrowRight: studio => jump(studio, 5),
   ',': studio => studio.player.changeSpeed(-1),
   '.': studio => studio.player.changeSpeed(1),
-  e: studio => studio.toggleEditing(),
+  e: studio => (studio.edits.isEditing.value ? studio.toggleEditing() : studio.editHere()),
   f: studio => studio.setFinding(true),
   x: studio => (studio.dialog.value = 'export'),
 }

@@ -37,6 +37,8 @@ export class Studio {
   /** Called with the position of the player in seconds: at each frame while it plays, and after each seek. */
   onTime: (seconds: number) => void = () => {}
   view: TranscriptView | null = null
+  /** The place at which the caret must be when editing starts. Null if the focus must not move. */
+  #wanted: Place | null = null
   readonly #stop = new AbortController()
   /** The labels of the speakers. The speaker who talks most is the first. */
   readonly #speakers: string[]
@@ -100,6 +102,7 @@ export class Studio {
     this.following.close()
     this.edits.saving.close()
     this.view?.close()
+    this.view = null
   }
 
   /** Seeks to a time in the recording, and scrolls to the utterance at this time. Does nothing for null. */
@@ -140,6 +143,26 @@ export class Studio {
 
   toggleEditing(): void {
     this.edits.setEditing(!this.edits.isEditing.value)
+  }
+
+  /**
+   * Starts editing at the place of the page at which the person is, and puts the caret there: before the spoken word, or
+   * else at the start of a sentence. A sentence that has the focus keeps it.
+   */
+  editHere(): void {
+    const { view } = this
+    if (!view) return
+    const utterance = view.utteranceInView()
+    const spoken = view.placeOf(view.show(this.player.position))
+    const from = spoken?.utterance === utterance ? spoken.from : 0
+    this.#wanted = view.spans[utterance] === document.activeElement ? null : { utterance, from, to: from }
+    this.edits.setEditing(true)
+  }
+
+  /** Moves the focus to the place that `editHere` has chosen. */
+  focusWanted(): void {
+    if (this.#wanted) this.editPlace(this.#wanted)
+    this.#wanted = null
   }
 
   /**

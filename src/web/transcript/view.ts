@@ -81,6 +81,41 @@ export class TranscriptView {
     span.scrollIntoView({ block: 'center', behavior })
   }
 
+  /**
+   * Calls `change`, which changes the layout of the text. Then scrolls so that the utterance at which the person is stays
+   * at its place in the window.
+   */
+  keepPlace(change: () => void): void {
+    const span = this.spans[this.utteranceInView()]
+    const before = span?.getBoundingClientRect().top ?? 0
+    change()
+    scrollBy({ top: (span?.getBoundingClientRect().top ?? 0) - before, behavior: 'instant' })
+  }
+
+  /**
+   * Returns the index of the utterance at which the person is: the one that has the focus, the spoken one, or the first
+   * one in the middle part of the window. The first two count only if they are visible.
+   */
+  utteranceInView(): number {
+    const isVisible = (span: HTMLElement | null) => {
+      const { top, bottom } = span?.getBoundingClientRect() ?? { top: -1, bottom: 0 }
+      return top >= 0 && bottom <= innerHeight
+    }
+    const { activeElement } = document
+    const focused =
+      activeElement instanceof HTMLElement && this.root.contains(activeElement) ? activeElement : null
+    const near = [focused, this.#sentence].find(isVisible)
+    if (near?.dataset.at) return Number(near.dataset.at)
+    let low = 0
+    let high = this.spans.length - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.spans[middle]?.getBoundingClientRect().top ?? 0) < innerHeight * 0.4) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
   /** Highlights the places in the text with the style `::highlight(name)` of the style sheet. */
   light(name: string, places: Iterable<Place>): void {
     CSS.highlights.set(name, new Highlight(...[...places].map(place => this.rangeOf(place))))
