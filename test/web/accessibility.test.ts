@@ -301,6 +301,8 @@ seen('a person with a keyboard keeps the place when a button sends a form, or di
   await page.goto('/jobs')
   await page.getByRole('button', { name: 'Delete talk.mp3' }).first().press('Enter')
   await focused('.job:only-child a')
+  await page.getByRole('button', { name: 'Delete talk.mp3' }).press('Enter')
+  await focused('main h1')
 })
 
 // With a later focus, the first letters of a person who types at once would go into another element.

@@ -169,8 +169,9 @@ seen('a page that lacks the facts about the account reports the error, and reads
   await answerFirst(page, '**/app/account', route => route.fulfill({ status: 500, json: { error } }), 2)
   await page.goto('/webhooks')
   await page.getByRole('alert').getByText('There was an error in the server.').waitFor()
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'Try again' }).press('Enter')
   await page.getByLabel('Default address').waitFor()
+  await headingWithFocus(page, 'Webhooks').waitFor()
 })
 
 seen('a key is made, shown once, works, and works no longer when it is revoked', async () => {

@@ -146,8 +146,9 @@ seen('words are found and replaced in one step', async () => {
   const hits = before.filter(text => text.includes('Lisbon')).length
   await page.getByText(`1 of ${hits}`).waitFor()
   await page.getByLabel('Replace with').fill('Porto')
-  await page.getByRole('button', { name: 'Replace all' }).click()
+  await page.getByRole('button', { name: 'Replace all' }).press('Enter')
   await page.getByText('not found').waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Replace all')
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await page.getByText(`1 of ${hits}`).waitFor()
   // All drafts are written at once. A write for each sentence would stop the page of a long transcript for seconds.

@@ -5,7 +5,9 @@ import { useEffect } from 'preact/hooks'
 import { messageOf } from '../base/fault.ts'
 import { showAmount, showDateTime, showDuration } from '../base/format.ts'
 import { ask } from '../base/net.ts'
+import { keepFocusOnPage } from '../base/route.ts'
 import { FaultText } from '../parts/form.tsx'
+import { More } from '../parts/more.tsx'
 import { Table } from '../parts/table.tsx'
 import { words } from '../words.ts'
 
@@ -48,13 +50,14 @@ export function StatementList() {
       {fault.value && <FaultText text={fault.value} />}
       {entries.value?.length === 0 && <p class="empty">{text.empty}</p>}
       {entries.value && entries.value.length > 0 && <EntryTable entries={entries.value} />}
-      {(cursor.value || fault.value) && (
+      {fault.value && (
         <p class="more">
-          <button type="button" onClick={read}>
-            {fault.value ? words.tryAgain : words.jobs.more}
+          <button type="button" onClick={() => read().then(keepFocusOnPage)}>
+            {words.tryAgain}
           </button>
         </p>
       )}
+      {cursor.value && !fault.value && <More onMore={read} />}
     </section>
   )
 }

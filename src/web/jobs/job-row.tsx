@@ -1,6 +1,7 @@
 // The row of one job in the list of jobs.
 
 import { showAgo, showDuration, showLanguage } from '../base/format.ts'
+import { focusHeading } from '../base/route.ts'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import { isEnded, type Job, nameOf } from './job.ts'
@@ -43,12 +44,14 @@ export function JobRow({ job }: { job: Job }) {
   )
 }
 
-/** Deletes a job, and moves the focus from its row, which disappears, to the next row. */
+/** Deletes a job, and moves the focus from its row, which disappears, to the next row. Without one, to the heading. */
 function deleteRow(button: HTMLElement, job: Job): void {
   const row = button.closest('li')
   const next = row?.nextElementSibling ?? row?.previousElementSibling
   deleteJob(job)
-  next?.querySelector('a')?.focus({ preventScroll: true })
+  const link = next?.querySelector('a')
+  if (link) link.focus({ preventScroll: true })
+  else focusHeading()
 }
 
 function factsOf(job: Job): string[] {

@@ -1,5 +1,7 @@
 // The list of the jobs, with a button that shows more jobs.
 
+import { focusHeading } from '../base/route.ts'
+import { More } from '../parts/more.tsx'
 import { tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import { daysFilter, hasMore, jobs, readMoreJobs, showAllJobs, statusFilter } from './job-list.ts'
@@ -15,7 +17,13 @@ export function List() {
     return (
       <div class="empty">
         <p>{text.noneFound}</p>
-        <button type="button" onClick={showAllJobs}>
+        <button
+          type="button"
+          onClick={() => {
+            showAllJobs()
+            focusHeading()
+          }}
+        >
           {text.showAll}
         </button>
       </div>
@@ -29,13 +37,7 @@ export function List() {
           <JobRow key={job.id} job={job} />
         ))}
       </ul>
-      {hasMore.value && (
-        <p class="more">
-          <button type="button" onClick={() => readMoreJobs().catch(tellFault)}>
-            {text.more}
-          </button>
-        </p>
-      )}
+      {hasMore.value && <More onMore={() => readMoreJobs().catch(tellFault)} />}
     </>
   )
 }

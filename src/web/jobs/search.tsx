@@ -3,9 +3,10 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { showClock, showSpeaker } from '../base/format.ts'
-import { go, query } from '../base/route.ts'
+import { go, keepFocusOnPage, query } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
 import { FaultText } from '../parts/form.tsx'
+import { More } from '../parts/more.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { words } from '../words.ts'
 import { type Hit, namesOfJobs } from './hits.ts'
@@ -47,7 +48,7 @@ export function SearchPage() {
       {fault.value && <FaultText text={fault.value} />}
       {fault.value && hits === null && (
         <p>
-          <button type="button" onClick={() => read()}>
+          <button type="button" onClick={() => read().then(keepFocusOnPage)}>
             {words.tryAgain}
           </button>
         </p>
@@ -59,13 +60,7 @@ export function SearchPage() {
           <HitRow key={`${hit.jobId} ${hit.start}`} hit={hit} name={names.value[hit.jobId]} />
         ))}
       </ol>
-      {hits?.cursor && (
-        <p class="more">
-          <button type="button" onClick={() => read(hits.cursor ?? undefined)}>
-            {words.jobs.more}
-          </button>
-        </p>
-      )}
+      {hits?.cursor && <More onMore={() => read(hits.cursor ?? undefined)} />}
     </main>
   )
 }

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { showAgo, showDuration, showMoney, showNumber, showTime } from '../base/format.ts'
 import { Check } from '../parts/field.tsx'
+import { More } from '../parts/more.tsx'
 import { Table } from '../parts/table.tsx'
 import { words } from '../words.ts'
 import type { Account, Overview, Request } from './overview.ts'
@@ -84,13 +85,7 @@ export function Requests({ requests }: { requests: Request[] }) {
       ) : (
         <Table columns={text.requestColumns} rows={rows} heading={1} numbers={[3]} />
       )}
-      {chosen.length > rows.length && (
-        <p class="more">
-          <button type="button" onClick={() => (showsAll.value = true)}>
-            {words.jobs.more}
-          </button>
-        </p>
-      )}
+      {chosen.length > rows.length && <More onMore={() => (showsAll.value = true)} />}
     </section>
   )
 }

@@ -5,6 +5,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Fault, messageOf } from '../base/fault.ts'
+import { keepFocusOnPage } from '../base/route.ts'
 import { words } from '../words.ts'
 import { FaultText } from './form.tsx'
 
@@ -45,13 +46,14 @@ export function useLoaded<Value>(load: () => Promise<Value>, inputs: readonly un
 type ShownProps<Value> = { of: Loaded<Value>; children: (value: Value) => ComponentChildren }
 
 export function Shown<Value>({ of: { value, fault, isMissing, reload }, children }: ShownProps<Value>) {
+  const again = () => reload().then(keepFocusOnPage)
   if (value.value !== null && !isMissing.value) {
     return (
       <>
         {fault.value !== '' && (
           <div class="line">
             <FaultText text={`${words.outOfDate} ${fault.value}`} />
-            <button type="button" onClick={reload}>
+            <button type="button" onClick={again}>
               {words.tryAgain}
             </button>
           </div>
@@ -69,7 +71,7 @@ export function Shown<Value>({ of: { value, fault, isMissing, reload }, children
           {words.notFound.back}
         </a>
       ) : (
-        <button type="button" onClick={reload}>
+        <button type="button" onClick={again}>
           {words.tryAgain}
         </button>
       )}

@@ -82,6 +82,7 @@ function Replacement({ search: { places, at, replace } }: { search: Search }) {
   const replacement = useSignal('')
   const isEmpty = places.value.length === 0
   const found = () => places.value.slice(at.value, at.value + 1)
+  // With `disabled`, a button would lose the focus after it has replaced the last match.
   return (
     <div class="line">
       <input
@@ -90,10 +91,10 @@ function Replacement({ search: { places, at, replace } }: { search: Search }) {
         value={replacement.value}
         onInput={event => (replacement.value = event.currentTarget.value)}
       />
-      <button type="button" disabled={isEmpty} onClick={() => replace(found(), replacement.value)}>
+      <button type="button" aria-disabled={isEmpty} onClick={() => replace(found(), replacement.value)}>
         {text.replace}
       </button>
-      <button type="button" disabled={isEmpty} onClick={() => replace(places.value, replacement.value)}>
+      <button type="button" aria-disabled={isEmpty} onClick={() => replace(places.value, replacement.value)}>
         {text.replaceAll}
       </button>
     </div>

@@ -5,6 +5,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { showDuration, showPercent } from '../base/format.ts'
 import { Icon } from '../parts/icon.tsx'
+import { showMore } from '../parts/more.tsx'
 import { words } from '../words.ts'
 import { NameField } from './name-field.tsx'
 import type { Studio } from './studio.ts'
@@ -45,7 +46,11 @@ export function Speakers({ studio }: { studio: Studio }) {
         ))}
       </ul>
       {!showsAll.value && (
-        <button type="button" class="quiet link" onClick={() => (showsAll.value = true)}>
+        <button
+          type="button"
+          class="quiet link"
+          onClick={event => showMore(event.currentTarget, () => (showsAll.value = true))}
+        >
           {text.showAll(times.length)}
         </button>
       )}

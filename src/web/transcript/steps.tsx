@@ -9,14 +9,18 @@ type StepsProps = { count: number; onStep: (by: 1 | -1) => void }
  */
 export function Steps({ count, onStep }: StepsProps) {
   const { previous, next } = words.steps
+  // With `disabled`, a button would lose the focus after a correction of the last place.
+  const step = (by: 1 | -1) => {
+    if (count > 0) onStep(by)
+  }
   return (
     <>
       <button
         type="button"
         class="quiet icon"
         aria-label={previous}
-        disabled={count === 0}
-        onClick={() => onStep(-1)}
+        aria-disabled={count === 0}
+        onClick={() => step(-1)}
       >
         <Icon name="up" />
       </button>
@@ -24,8 +28,8 @@ export function Steps({ count, onStep }: StepsProps) {
         type="button"
         class="quiet icon"
         aria-label={next}
-        disabled={count === 0}
-        onClick={() => onStep(1)}
+        aria-disabled={count === 0}
+        onClick={() => step(1)}
       >
         <Icon name="down" />
       </button>
