@@ -10,10 +10,10 @@ import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { Report } from '../../src/engine/protocol.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
 import { Diarization } from '../../src/engine/who/diarize.ts'
-import { openVoices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import { clips, runtime, unless, voices } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openedVoices } from '../support/opened-models.ts'
 import { plainInput } from '../support/plain-input.ts'
 import { readSound } from '../support/read-sound.ts'
 import { wavFile, wavHeader } from '../support/sound.ts'
@@ -174,12 +174,14 @@ test.skipIf(!clips)(
 test.skipIf(!clips || !voices)(
   `the turns of the diarization are reported only if they are wanted${unless(clips && voices && 'here', 'clips with voice models')}`,
   async () => {
-    const opened = openVoices(runtime(), voices!)
     const path = join(clips ?? '', 'doctor.flac')
     const input = plainInput({ path, language: 'zh', diarize: true, speakerCount: 3 })
     using finish = spyOn(Diarization.prototype, 'finish')
     for (const wantsTurns of [true, false]) {
-      const reports = await reportsOf(writing(['一。']), input, { wantsTurns, voices: opened })
+      const reports = await reportsOf(writing(['一。']), input, {
+        wantsTurns,
+        voices: openedVoices('pocket'),
+      })
       const done = reports.find(report => report.kind === 'done')
       expect(done?.transcript.speakers).toEqual(['SPEAKER 1'])
       expect(reports.some(report => report.kind === 'turns')).toBe(wantsTurns)

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { EncodedWindow, EncoderInput } from '../../src/engine/hear/network.ts'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
-import { openWhisper, type Whisper } from '../../src/engine/hear/whisper.ts'
+import type { Whisper } from '../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
 import type { Window } from '../../src/engine/hear/windows.ts'
 import { type LoadedModels, openModels } from '../../src/engine/loaded-models.ts'
@@ -20,6 +20,7 @@ import { compactPocket } from '../support/compact-pocket.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, runtime, unless, voices } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openedVoices, openedWhisper } from '../support/opened-models.ts'
 import { plainInput } from '../support/plain-input.ts'
 import { noise, wavFile } from '../support/sound.ts'
 import { compareTimes, compareWords, plainWords, type Truth } from '../support/words.ts'
@@ -41,19 +42,15 @@ let published: LoadedModels
 beforeAll(async () => {
   if (missing) return
   compactFolder = await compactPocket(pocket!)
-  compact = await openWhisper(runtime(), compactFolder, { device: 'cpu', variant: 'compact' })
-  const graphs = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
+  compact = await openedWhisper(compactFolder, 'compact')
+  const graphs = await openedWhisper(pocket!, '')
   models = openModels(
     runtime(),
     [whisperModel(runtime(), 'pocket', compact)],
     await Bun.file(vadModel()).bytes(),
-    voices ? openVoices(runtime(), voices) : { problem: 'no voice models' },
+    voices ? openedVoices('pocket') : { problem: 'no voice models' },
   )
   published = { ...models, speech: [whisperModel(runtime(), 'pocket', graphs)] }
-})
-
-afterAll(() => {
-  for (const each of [models, published]) each?.speech[0].close()
 })
 
 const input = plainInput({ durationMs: 0 })

@@ -7,10 +7,10 @@ import { openFeatures } from '../../src/engine/hear/features.ts'
 import { JointDecoding } from '../../src/engine/hear/joint-decoding.ts'
 import type { EncodedWindow } from '../../src/engine/hear/network.ts'
 import { recognise } from '../../src/engine/hear/recognise.ts'
-import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { decode } from '../../src/media/decode.ts'
 import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openedWhisper } from '../support/opened-models.ts'
 import type { TransformersAnswer, TransformersOrder } from '../support/transformers-child.ts'
 
 const language = 'en'
@@ -54,7 +54,7 @@ async function askTransformers(order: TransformersOrder): Promise<TransformersAn
  * Returns the log-mel spectrogram and the token ids of each file. The ids include the prompt and the end-of-text token.
  */
 async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids: number[] }[]> {
-  const whisper = await openWhisper(runtime(), pocket ?? '', { device: 'cpu', variant: '' })
+  const whisper = await openedWhisper(pocket ?? '', '')
   const { facts } = whisper
   const prompt = [facts.start, facts.languages.get(language) ?? -1, facts.transcribe ?? -1]
   const features = openFeatures(runtime(), facts.mels)
@@ -79,7 +79,6 @@ async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids
     onShare: async () => {},
   })
   for (const window of windows) window.close()
-  whisper.close()
   features.close()
   return pictures.map((mel, row) => ({ mel, ids: [...prompt, ...(spoken[row]?.tokens ?? []), facts.end] }))
 }

@@ -4,16 +4,17 @@ import { join } from 'node:path'
 import { voiceNetworkFile } from '../../src/engine/hear/voice-network.ts'
 import { openModel } from '../../src/engine/load.ts'
 import type { LoadedModels } from '../../src/engine/loaded-models.ts'
-import { type VoiceFiles, voicesFor } from '../../src/engine/models/voices.ts'
+import { voicesFor } from '../../src/engine/models/voices.ts'
 import { Graph } from '../../src/engine/onnx/graph.ts'
 import { transcribe } from '../../src/engine/transcribe.ts'
 import { viewFrames } from '../../src/engine/who/views.ts'
-import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
+import type { Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { compactPocket } from '../support/compact-pocket.ts'
-import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
+import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { openedVoices } from '../support/opened-models.ts'
 import { plainInput } from '../support/plain-input.ts'
 
 const missing = !pocket || !clips
@@ -113,8 +114,10 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   `other voice models than the built-in ones do not use the voice network${skipped}`,
   async () => {
-    const voices = openVoices(runtime(), voicesFor('pocket', '/nowhere') as VoiceFiles)
-    const { speakers } = await hear({ ...withoutVoices, voices }, 'en-two-voices.flac')
+    const { speakers } = await hear(
+      { ...withoutVoices, voices: openedVoices('pocket') },
+      'en-two-voices.flac',
+    )
     expect(speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
   },
   60_000,

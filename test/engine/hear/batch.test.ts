@@ -1,4 +1,4 @@
-import { afterAll, expect, spyOn, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { openFeatures } from '../../../src/engine/hear/features.ts'
 import { guards } from '../../../src/engine/hear/guard.ts'
@@ -7,8 +7,8 @@ import { elect } from '../../../src/engine/hear/language.ts'
 import type { EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import { readTokenizer } from '../../../src/engine/hear/tokenizer.ts'
-import { openWhisper, type Variant, type Whisper } from '../../../src/engine/hear/whisper.ts'
 import { clips, firstOf, pocket, runtime, unless } from '../../support/engine-room.ts'
+import { openedWhisper } from '../../support/opened-models.ts'
 import { readSound } from '../../support/read-sound.ts'
 
 const missing = !pocket || !clips
@@ -23,23 +23,10 @@ const layouts = [
   { folder: 'models/whisper-base', variant: 'compact', again: [false, false, true] },
 ] as const
 
-const opened = new Map<string, Promise<Whisper>>()
-
-/** Returns the model in the folder. Only the first call for a folder opens it. */
-function open(folder: string, variant: Variant): Promise<Whisper> {
-  const whisper = opened.get(folder) ?? openWhisper(runtime(), firstOf(folder)!, { device: 'cpu', variant })
-  opened.set(folder, whisper)
-  return whisper
-}
-
-afterAll(async () => {
-  for (const whisper of opened.values()) (await whisper).close()
-})
-
 test.skipIf(missing).each(layouts)(
   `$folder: a row has the same tokens in a batch as alone, while rows end and move${skipped}`,
   async ({ folder, variant, again }) => {
-    const whisper = await open(folder, variant)
+    const whisper = await openedWhisper(firstOf(folder)!, variant)
     const { facts } = whisper
     const features = openFeatures(runtime(), facts.mels)
     const windows: EncodedWindow[] = []
@@ -85,7 +72,7 @@ test.skipIf(missing).each(layouts)(
 )
 
 test('the compact form computes the scores at the start token and after the prompt, and no others', async () => {
-  const { facts, encoder, decoder } = await open('models/whisper-base', 'compact')
+  const { facts, encoder, decoder } = await openedWhisper(firstOf('models/whisper-base')!, 'compact')
   const picture = Float32Array.from({ length: facts.mels * 3000 }, (_, at) => Math.sin(at / 91))
   const windows = [50, 100].map(soundFrames => encoder.encode({ picture, soundFrames }))
   const scores = (prompt: readonly number[], position?: number) => {

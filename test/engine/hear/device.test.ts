@@ -20,6 +20,7 @@ import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
 import { pocketWeights } from '../../support/float-weights.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { moveTokens } from '../../support/move-tokens.ts'
+import { openedWhisper } from '../../support/opened-models.ts'
 import { readSound } from '../../support/read-sound.ts'
 import {
   smallFacts as facts,
@@ -191,10 +192,10 @@ const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 
 async function openBoth() {
-  const published = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
+  const published = await openedWhisper(pocket!, '')
   const options = { device: 'cpu', type: 'float32' } as const
   const floats = openFloats(runtime(), pocketWeights(pocket!), published.facts, options)
-  opened.push(published, floats)
+  opened.push(floats)
   return { published, floats }
 }
 

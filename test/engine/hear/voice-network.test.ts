@@ -8,9 +8,10 @@ import {
 } from '../../../src/engine/audio.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
 import type { VoiceReading } from '../../../src/engine/hear/voice-network.ts'
-import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
+import type { Whisper } from '../../../src/engine/hear/whisper.ts'
 import { dot, unit } from '../../../src/engine/who/unit.ts'
 import { clips, firstOf, runtime, unless } from '../../support/engine-room.ts'
+import { openedWhisper } from '../../support/opened-models.ts'
 import { seeded } from '../../support/random.ts'
 import { readSound } from '../../support/read-sound.ts'
 
@@ -22,14 +23,12 @@ let features: Features
 
 beforeAll(async () => {
   if (missing) return
-  whisper = await openWhisper(runtime(), folder!, { device: 'cpu', variant: 'compact' })
+  whisper = await openedWhisper(folder!, 'compact')
   features = openFeatures(runtime(), whisper.facts.mels)
 })
 
 afterAll(() => {
-  if (missing) return
-  whisper.close()
-  features.close()
+  features?.close()
 })
 
 /**

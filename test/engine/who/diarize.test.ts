@@ -2,19 +2,17 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Segment, score } from '../../../scripts/bench/support/der.ts'
 import { samplesPerMelFrame } from '../../../src/engine/audio.ts'
-import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { Diarization, stepFrames } from '../../../src/engine/who/diarize.ts'
 import type { Turn } from '../../../src/engine/who/turn.ts'
 import { frameCentre, frameStep, viewFrames } from '../../../src/engine/who/views.ts'
-import { openVoices, type Voices } from '../../../src/engine/who/voices.ts'
-import { clips, firstOf, runtime, unless, voices } from '../../support/engine-room.ts'
+import type { Voices } from '../../../src/engine/who/voices.ts'
+import { clips, firstOf, unless, voices } from '../../support/engine-room.ts'
+import { openedVoices } from '../../support/opened-models.ts'
 import { readSound } from '../../support/read-sound.ts'
 import { noise } from '../../support/sound.ts'
 
 const missing = !voices || !clips
 const skipped = unless(voices && clips, 'pocket models with their clips')
-let opened: Voices | null = null
-const openedVoices = () => (opened ??= openVoices(runtime(), voices!))
 
 /**
  * Returns the turns of the speakers. The sound arrives in parts of `piece` samples. `expected` is the expected number
@@ -22,7 +20,7 @@ const openedVoices = () => (opened ??= openVoices(runtime(), voices!))
  */
 function diarize(
   samples: Float32Array,
-  { piece = 50_000, expected = null as number | null, models = openedVoices() } = {},
+  { piece = 50_000, expected = null as number | null, models = openedVoices('pocket') } = {},
 ) {
   const diarization = new Diarization(models)
   for (let at = 0; at < samples.length; at += piece) diarization.add(samples.subarray(at, at + piece))
@@ -152,13 +150,11 @@ test('a piece across the end of a block without another piece gets one embedding
 })
 
 const encoder = firstOf('models/voice-encoder')
-let builtInOpened: Voices | null = null
-const builtIn = () => (builtInOpened ??= openVoices(runtime(), voicesFor('base', '/nowhere') as VoiceFiles))
 
 test.skipIf(missing || !encoder)(
   `the built-in models find three voices, and one voice although 50 are expected${unless(encoder, 'voice encoder')}`,
   async () => {
-    const models = builtIn()
+    const models = openedVoices('base')
     const { spoken, samples } = beginningOf(await truthOf('conversation'))
     const { turns } = diarize(samples, { models })
     expect(countOf(turns)).toBe(3)
@@ -177,7 +173,7 @@ test.skipIf(missing || !encoder)(
 test.skipIf(missing || !encoder)(
   `the built-in models find no speaker in silence and noise${unless(encoder, 'voice encoder')}`,
   () => {
-    const models = builtIn()
+    const models = openedVoices('base')
     for (const sound of [new Float32Array(200_000), noise(12, 0.1, 4)])
       expect(diarize(sound, { models }).turns).toEqual([])
   },
