@@ -13,14 +13,15 @@ import { readSound } from '../../support/read-sound.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-// All clips are decoded as English. With the base model, the Spanish clip then gets wrong texts. The engine rejects
-// these texts and decodes again at higher temperatures.
-const names = ['en-short', 'en-one-word', 'es-a']
-const samplesMax = 40_000
+// All clips are decoded as English. With the base model, the Spanish clip then gets a wrong text. The engine rejects
+// this text and decodes again at a higher temperature. The text of the first clip is the shortest. When it ends, the
+// last row of the batch moves to its place.
+const names = ['en-one-word', 'es-b', 'en-short']
+const samplesMax = 28_000
 
 const layouts = [
   { folder: 'models/pocket/whisper-pocket', variant: '', again: [false, false, false] },
-  { folder: 'models/whisper-base', variant: 'compact', again: [false, false, true] },
+  { folder: 'models/whisper-base', variant: 'compact', again: [false, true, false] },
 ] as const
 
 test.skipIf(missing).each(layouts)(
