@@ -63,12 +63,11 @@ function brownNoise(): Sampler {
 /** The hum of a power line: 50 Hz with harmonics, in faint noise. */
 function mainsHum(): Sampler {
   const noise = whiteNoise(0.003, 4)
+  const wave = (turn: number) => [1, 2, 3, 5, 7].reduce((sum, n) => sum + Math.sin(n * turn) / n, 0)
+  const length = rate / 50
+  const period = Float64Array.from({ length }, (_, n) => 0.05 * wave((2 * Math.PI * n) / length))
   let at = 0
-  return () => {
-    const time = at++ / rate
-    const waves = [1, 2, 3, 5, 7].reduce((sum, n) => sum + Math.sin(2 * Math.PI * 50 * n * time) / n, 0)
-    return 0.05 * waves + noise()
-  }
+  return () => period[at++ % length]! + noise()
 }
 
 /**
@@ -76,34 +75,54 @@ function mainsHum(): Sampler {
  * vowel are loudest near two random frequencies (formants): 300 to 800 Hz, and 900 to 2200 Hz.
  */
 function crowdHum(): Sampler {
-  const random = seeded(5)
-  const voices = Array.from({ length: 40 }, () => ({
-    pitch: 80 + 160 * random.next(),
-    left: 0,
-    span: 1,
-    at: 0,
-    vowel: new Float32Array(0) as Float32Array,
-  }))
-  // The loudness of a vowel over its length, in 4096 steps: half a period of a sine.
-  const steps = 4096
-  const envelope = Float32Array.from({ length: steps + 1 }, (_, step) => Math.sin((Math.PI * step) / steps))
+  const voices = Array.from({ length: 40 }, (_, voice) => hummingVoice(100 + voice))
+  const second = new Float32Array(rate)
+  let at = rate
   return () => {
-    let sum = 0
-    for (const voice of voices) {
-      if (voice.left === 0) {
-        voice.span = Math.round(rate * (0.2 + 0.3 * random.next()))
-        voice.left = voice.span
-        voice.pitch *= 0.9 + 0.2 * random.next()
-        if (voice.pitch < 80 || voice.pitch > 260) voice.pitch = 150
-        voice.vowel = vowelOf(voice.pitch, 300 + 500 * random.next(), 900 + 1300 * random.next())
-      }
-      const { vowel, left, span, at } = voice
-      sum += envelope[Math.floor((steps * left) / span)]! * (vowel[at % vowel.length] ?? 0)
-      voice.at++
-      voice.left--
+    if (at === rate) {
+      second.fill(0)
+      for (const addTo of voices) addTo(second)
+      at = 0
     }
-    return 0.02 * sum
+    return second[at++]!
   }
+}
+
+/** The loudness of a vowel over its length, in 4096 steps: half a period of a sine. */
+const loudness = Float32Array.from({ length: 4097 }, (_, step) => 0.02 * Math.sin((Math.PI * step) / 4096))
+
+type Vowel = { period: Float32Array; span: number; sung: number }
+
+/** Returns a function that adds the next samples of a voice to a sound. */
+function hummingVoice(seed: number): (sound: Float32Array) => void {
+  const random = seeded(seed)
+  let pitch = 80 + 160 * random.next()
+  const nextVowel = (): Vowel => {
+    const span = Math.round(rate * (0.2 + 0.3 * random.next()))
+    pitch *= 0.9 + 0.2 * random.next()
+    if (pitch < 80 || pitch > 260) pitch = 150
+    return { period: vowelOf(pitch, 300 + 500 * random.next(), 900 + 1300 * random.next()), span, sung: 0 }
+  }
+  let vowel = nextVowel()
+  return sound => {
+    for (let at = 0; at < sound.length; ) {
+      if (vowel.sung === vowel.span) vowel = nextVowel()
+      at += sing(vowel, sound.subarray(at))
+    }
+  }
+}
+
+/** Adds the rest of a vowel to a sound, up to the end of the sound. Returns the number of samples. */
+function sing(vowel: Vowel, sound: Float32Array): number {
+  const { period, span, sung } = vowel
+  const count = Math.min(span - sung, sound.length)
+  const steps = 4096 / span
+  for (let at = 0, place = sung % period.length; at < count; at++) {
+    sound[at]! += loudness[(steps * (sung + at)) | 0]! * period[place]!
+    place = place + 1 === period.length ? 0 : place + 1
+  }
+  vowel.sung += count
+  return count
 }
 
 /** Returns one period of a vowel. `pitch`, and the two formants `first` and `second`, are frequencies in Hz. */
@@ -115,7 +134,10 @@ function vowelOf(pitch: number, first: number, second: number): Float32Array {
     const hz = harmonic * pitch
     const near = (formant: number) => 1 / (1 + ((hz - formant) / 120) ** 2)
     const level = near(first) + 0.5 * near(second) + 0.02
-    for (let n = 0; n < length; n++) period[n]! += level * sines[(harmonic * n) % length]!
+    for (let n = 0, place = 0; n < length; n++) {
+      period[n]! += level * sines[place]!
+      place = place + harmonic < length ? place + harmonic : place + harmonic - length
+    }
   }
   return period
 }
