@@ -8,8 +8,9 @@ import { startWorker } from './workers.ts'
 let clusters = 0
 
 /**
- * Starts a server in a new cluster, or in the cluster that STENO_CLUSTER names. `startOwn` starts a worker in this
- * cluster. If STENO_WORKERS is not 0, the server also uses its own engine `own`.
+ * Starts a server in a new cluster, or in the cluster that STENO_CLUSTER names. The returned function `startOwn` starts
+ * a worker in the cluster of the server. By default, only workers do jobs. If STENO_WORKERS is not 0, the server does
+ * jobs too, with the engine `own`.
  */
 export async function startFleet(
   nats: string,

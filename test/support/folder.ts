@@ -25,8 +25,8 @@ function hasRoomInMemory(): boolean {
 }
 
 /**
- * Creates a temporary folder. It is removed at the end of the calling test, or of the test file if no test is running.
- * In beforeAll, it is removed when beforeAll ends.
+ * Creates a temporary folder. The folder is removed at the end of the calling test, or of the test file if no test is
+ * running. A folder that a `beforeAll` function creates is removed when this function ends.
  */
 export function temporaryFolder(): string {
   return folderIn(scratch)

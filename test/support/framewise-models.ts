@@ -64,7 +64,8 @@ function tokenLines(tokens: readonly string[]): string {
 
 /**
  * Writes a framewise speech model of the kind TDT, whose tokens last one frame of 80 ms each. The last token is the
- * blank token, which has no text. Only the blank token can follow itself.
+ * blank token, which has no text. A tone of several frames gives its token only once, because only the blank token can
+ * follow itself.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))

@@ -3,9 +3,9 @@
 import { expect } from 'bun:test'
 
 /**
- * Runs the code `script` in a child process in which a file can have at most `kilobytes`. Returns its output. With the
- * trap, a larger write fails with an error (EFBIG), similar to that of a full disk (ENOSPC). Without it, SIGXFSZ ends
- * the process.
+ * Runs the code `script` in a child process in which a file can have at most `kilobytes`. Returns its output. A larger
+ * write fails with the error EFBIG, which is similar to the error of a full disk (ENOSPC). The command `trap` makes the
+ * process ignore the signal SIGXFSZ, which would end the process at such a write.
  */
 export async function runOnFullDisk(kilobytes: number, script: string): Promise<string> {
   const limit = `trap '' XFSZ; ulimit -f ${kilobytes}; exec "$0" -e "$1"`

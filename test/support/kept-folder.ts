@@ -11,8 +11,8 @@ const hourMs = 60 * 60 * 1000
 
 /**
  * Returns a folder that `make` has filled. The folder is kept until Bun's version or one of `inputs` changes, so
- * `inputs` must name everything on which its content depends. Tests must not change its files. `path` is the path of
- * the folder: one folder for each kind of data, and the name.
+ * `inputs` must name everything on which its content depends. Tests must not change its files. `path` is the kind of
+ * the data, a slash, and the name of the folder.
  */
 export async function keptFolder(
   path: `${string}/${string}`,
@@ -26,8 +26,8 @@ export async function keptFolder(
   mkdirSync(version, { recursive: true })
   utimesSync(version, new Date(), new Date())
   if (existsSync(folder)) return folder
-  // Removes only folders that were not used for an hour. A test run with another version of the code may still need a
-  // newer one.
+  // Removes only folders that were not used for an hour. Another test run, with an older or newer version of the code,
+  // may still use the other folders.
   for (const other of readdirSync(cache))
     if (statSync(join(cache, other)).mtimeMs < Date.now() - hourMs)
       rmSync(join(cache, other), { recursive: true, force: true })

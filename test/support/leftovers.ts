@@ -1,12 +1,13 @@
-// Fails a test file that leaves certain changes in its process. Such changes could make a later test file in this
-// process fail. `bunfig.toml` loads this file before the test files.
+// Fails a test file that leaves a change in its process, such as a replaced function or another environment variable.
+// The change could make a later test file in the same process fail. `bunfig.toml` loads this file before the test
+// files.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, jest } from 'bun:test'
 import { log } from '../../src/base/log.ts'
 import { terminal } from '../../src/cli/terminal.ts'
 
-/** The objects whose functions tests replace. */
+/** The objects with functions that tests replace by `spyOn`. A test must restore the functions. */
 const shared = {
   globalThis,
   console,

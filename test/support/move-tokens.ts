@@ -7,8 +7,9 @@ import { join } from 'node:path'
 export type Move = { movedFrom: number; by: number }
 
 /**
- * Moves the tokens of the model in `folder`. If `by` is positive, the tokenizer gets the token of one more language. If
- * `by` is negative, the model becomes English-only, and special tokens take the ids of some text tokens.
+ * Moves the tokens of the model in `folder`. If `by` is positive, the tokenizer gets one more language token, as in
+ * Whisper large-v3. If `by` is negative, the model becomes English-only, and the moved tokens replace the tokens that
+ * had these ids.
  */
 export function moveTokens(folder: string, { movedFrom, by }: Move): void {
   const moved = (id: number) => (id >= movedFrom ? id + by : id)

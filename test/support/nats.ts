@@ -56,7 +56,8 @@ class Nats implements NatsServer {
   }
 
   async start(): Promise<void> {
-    // A test continues after its timeout. It must then start no process, because no code would end the process.
+    // The code of a test goes on after the timeout of the test. A process that it starts after that would never be
+    // ended.
     if (this.#hasEnded) throw new Error('the test of this nats-server has ended')
     const { child, ready } = launch(this.#config, this.port)
     this.#process = child

@@ -16,7 +16,7 @@ function pathOf(descriptor: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`)
   } catch {
-    // Another thread has closed the descriptor since the folder was listed.
+    // Another thread has closed the file descriptor since the folder `/proc/self/fd` was listed.
     return ''
   }
 }

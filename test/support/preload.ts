@@ -1,5 +1,5 @@
-// Bun loads this file before the first test file of a process. `selfCommand` then starts the compiled source code
-// (built-source.ts).
+// Bun loads this file before the first test file of a process. Replaces `selfCommand`, which returns the command that
+// starts steno: in tests, this command runs an executable that is compiled from the source code.
 
 import { mock } from 'bun:test'
 import { builtSource } from './built-source.ts'

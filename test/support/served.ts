@@ -1,5 +1,5 @@
 // Runs a service in a process of its own, for tests that kill this process. Its fake engine ends each job after a short
-// random time. built-entry.ts makes this file a command of the compiled source code.
+// random time. The command `served` of the executable that is compiled for the tests runs this file.
 
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'

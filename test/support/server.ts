@@ -32,8 +32,8 @@ function sharedNative(path: string): string {
 }
 
 /**
- * Unpacks the embedded files of the built program at `path` into the folder that the servers of all tests share. A
- * server that must unpack them itself says meanwhile that its engine is starting.
+ * Unpacks the embedded files of the built program at `path` into the folder that the servers of all tests share.
+ * Otherwise the first server would unpack the files itself, and its engine would not be ready until then.
  */
 export function unpackShared(path: string): void {
   const { exitCode, stderr } = Bun.spawnSync([path, 'unpack'], {

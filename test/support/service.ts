@@ -103,8 +103,8 @@ export type TestService = Awaited<ReturnType<typeof startTestService>>
 type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
 
 /**
- * The services that the tests of the running file share, by their settings as JSON. Null if the tests share no
- * services.
+ * The services that the tests of the running test file share. The key is the settings of the service as JSON. Null if
+ * the tests share no services.
  */
 let shared: Map<string, Shared> | null = null
 
@@ -141,7 +141,9 @@ function findShared(services: Map<string, Shared>, settings: Record<string, stri
   return found
 }
 
-/** Returns the shared service. If the name of an account is already taken, the account gets another name. */
+/**
+ * Returns the shared service. If another test has already taken the name of an account, the account gets another name.
+ */
 async function openShared({ started, dataDir, names }: Shared) {
   const service = await started
   return {

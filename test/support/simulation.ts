@@ -279,7 +279,10 @@ class World {
     return statSync(`${databasePath(this.#folder)}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  /** Starts the service again. A `second server` has the database, but not the media files. */
+  /**
+   * Starts the service again. A `second server`, which continues from a copy of the database after the loss of the
+   * first server, has no media files.
+   */
   #restart(how: 'kill' | 'power cut' | 'second server'): void {
     this.#unlock()
     this.#pending = []
