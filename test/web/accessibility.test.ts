@@ -199,14 +199,18 @@ seen('the bars and the player hide neither an edited sentence nor a found word',
   await page.goto(`/jobs/${pia.jobId}`)
   await until(page, "document.querySelector('video')?.readyState > 0")
   await page.getByRole('button', { name: 'Edit' }).click()
-  /** Returns true if the rectangle of an element or a range is between the bars and the player. */
+  /**
+   * Returns true if an element or a range is completely visible between the bars at the top and the player at the
+   * bottom.
+   */
   const isUncovered = (shape: string) =>
     page.evaluate(`(() => {
       const edge = (element, side) => document.querySelector(element).getBoundingClientRect()[side]
       const { top, bottom } = ${shape}.getBoundingClientRect()
       return top >= edge('.text-bars', 'bottom') && bottom <= edge('.player', 'top')
     })()`)
-  // The page measures the heights of the bars only when the browser draws them, so the test waits for these values.
+  // The page stores the heights of the bars and of the player in CSS variables after the browser has drawn them. The
+  // test waits for the right values.
   const areMeasured = `(() => {
     const { style } = document.documentElement
     const height = name => document.querySelector(name).offsetHeight + 'px'
@@ -305,7 +309,7 @@ seen('a person with a keyboard keeps the place when a button sends a form, or di
   await focused('main h1')
 })
 
-// With a later focus, the first letters of a person who types at once would go into another element.
+// If the focus came later, and a person started to type at once, the first letters would go into another element.
 seen(
   'a new page, a dialog and a field that opens have the focus at once, before the browser draws them',
   async () => {

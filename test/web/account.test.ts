@@ -51,7 +51,8 @@ seen('a person registers, opens the link in the mail, and signs in with the new 
   await headingWithFocus(page, 'Check your mail').waitFor()
   expect(await page.title()).toBe('Check your mail · steno')
   while (mail.received.length === 0) await Bun.sleep(5)
-  // The account does not work yet. The page gives the reason, but does not show whether the account exists.
+  // Before the person opens the link in the mail, the sign-in is refused. The message names this reason for every
+  // refused sign-in, so it does not show whether the account exists.
   await page.getByRole('link', { name: 'To sign in' }).click()
   await page.getByLabel('Email address').fill('neu@example.org')
   await page.getByLabel('Password').fill('a password of my own')

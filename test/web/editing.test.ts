@@ -200,7 +200,8 @@ seen('text that is typed while the search bar is open does not move a replacemen
   expect(await textsOf(kai)).toEqual([typed, 'The plan is low.'])
 })
 
-// A place that was corrected is no longer in the list, so the place after it has the index of the corrected one.
+// The buttons Next and Previous go through a list of places (unsure or found words). A corrected place leaves this
+// list, so the next place gets its index. The button Next must therefore not increase the index.
 seen('after a correction, the next unsure word and the next found word are not left out', async () => {
   const transcript = transcriptWith(['Teh cat sat.', 'Teh dog ran.', 'Teh hen ate.'])
   for (const { words } of transcript.utterances) Object.assign(words[0] ?? {}, { confidence: 0.2 })

@@ -111,8 +111,8 @@ seen('the list loses a deleted job, and has no gap after more new jobs than a pa
 seen('a page of jobs that arrives after the choice of another state is not shown', async () => {
   const zoe = service.account('zoe')
   const owner = { id: zoe.id, keyId: zoe.keyId }
-  // The first page of completed jobs and the second page of all jobs have jobs in common. Otherwise the first page
-  // would replace a wrongly shown second page, and the test would not find the fault.
+  // Some jobs are on the first page of completed jobs and also on the second page of all jobs. Without common jobs, the
+  // first page would replace a second page that is shown by mistake, and the test would not find this fault.
   const ids = Array.from({ length: 120 }, () => addTranscript(service.db, owner, ['Good morning.']))
   for (const id of [...ids.slice(0, 50), ...ids.slice(110)]) {
     const failed = "update jobs set state = 'failed', error_code = 'CANCELLED' where id = $id"

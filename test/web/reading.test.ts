@@ -363,8 +363,8 @@ seen('doubtful words are marked on demand, and the page prints the text alone', 
     expect(await page.evaluate(current)).toBe(word.word)
   }
   await page.getByText(`2 of ${doubtful.length}`).waitFor()
-  // At this width, the count has room beside the sentence, but the arrows have none. The count must be on the line of
-  // the arrows.
+  // At a width of 440 px, the buttons with arrows (Previous and Next) do not fit beside the sentence of the bar and
+  // move to a second line. The count `2 of N` would fit, but it must move to the second line too.
   await page.setViewportSize({ width: 440, height: 800 })
   expect(await page.evaluate(`${middleOf('.count')} - ${middleOf('[aria-label=Next]')}`)).toBeCloseTo(0, 0)
   await page.locator('.doubt').getByRole('button', { name: 'Close' }).click()

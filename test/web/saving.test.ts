@@ -153,7 +153,8 @@ test('when the newer version of the transcript cannot be read, the page says tha
 })
 
 test('after edits of an earlier visit are restored, the words are found in the restored texts', () => {
-  // The edits are not saved, because another text on the server is in conflict with them.
+  // The edit was made to the text `day`, but the server now has `good day`. Because of this conflict, `saving.close`
+  // does not send the edit.
   storeDrafts('restored', [{ utterance: 0, text: 'so good day', was: 'day' }], new Set())
   const result = { ...resultOf([]), utterances: [utteranceOf('good day')] }
   let index = indexWords(result.utterances)

@@ -181,8 +181,8 @@ seen('an address is not reported as refused because the list cannot be read agai
   const endRefusal = await answerFirst(page, '**/v1/transcriptions', route => route.fulfill({ status: 500 }))
   await page.getByLabel('Or the address of a recording').fill('https://media.example/a.mp3')
   await page.getByRole('button', { name: 'Add' }).click()
-  // The form keeps an address only if the server has refused it. If it kept this address, a person would send it again
-  // and get a second job.
+  // The server has accepted the address, so the form must clear the field. Otherwise a person would send the same
+  // address again and get a second job. The form keeps only an address that the server has refused.
   await until(page, "document.querySelector('[type=url]').value === ''")
   expect(await page.getByRole('alert').count()).toBe(0)
   endRefusal()
