@@ -161,7 +161,8 @@ natsTest('until its silent holder is forgotten, a job goes only to workers that 
   await laterWith(0, both)
   await until(async () => (await queued()).length > 0)
   expect(await queued()).toEqual([subject(both)])
-  // The server forgets the German worker after a day. The job then goes to the workers without German.
+  // The server forgets the worker for German after a day. Then no known worker can do the job. Now a worker without
+  // German gets the job and fails it with an error. Otherwise the job would wait for ever.
   await laterWith(25 * hour, ['en'])
   await until(async () => (await queued()).includes(subject(['en'])))
 })

@@ -39,7 +39,8 @@ test('the server refuses a new worker if the maximum number of workers with its 
   for (const session of present.slice(1)) expect(hello(session)?.before).not.toBeNull()
   expect(hello('late')).toBeNull()
   expect(hello('other', 'gpu-1')).not.toBeNull()
-  // The first worker of `present` has now been silent for too long, so the worker `late` takes its place.
+  // The first worker of `present` has now been silent for more than its lease of a minute, so it no longer counts, and
+  // the server accepts the worker `late`.
   now += 1
   expect(hello('late')).toMatchObject({ before: null })
   expect(hello(present[0] ?? '')).toBeNull()

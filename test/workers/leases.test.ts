@@ -139,8 +139,8 @@ natsTest(
     const { stop } = await startWorker({ nats: nats.url, server: '', cluster: 'early' })
     await hellos[0]?.promise
     jest.advanceTimersByTime(limits.workerRequestMs)
-    // The flush gives the worker time to notice the timeout of its request. The worker then pauses before it sends the
-    // next `hello`.
+    // The flush is a round trip to NATS. During this time, the worker notices the timeout of its request, and starts
+    // its pause before the next `hello`.
     await server.flush()
     for (const [index, pauseMs] of [100, 200].entries()) {
       jest.advanceTimersByTime(pauseMs - 1)
@@ -204,8 +204,8 @@ test('another worker gets a job exactly at the end of the lease', () => {
   handOvers.claim('gpu-1', claim, Infinity)
   const next = () => handOvers.claim('gpu-2', { ...claim, delivery: 2 }, Infinity)
   state.now = 2 * hour - 0.5
-  // A worker gives the message of the job back to JetStream for `afterMs`. The lease lasts for another 0.5 ms, which is
-  // rounded up to 1 ms. Rounded down to 0 ms, the worker would get the message again before the end of the lease.
+  // The other worker still has the lease of the job for 0.5 ms. JetStream delivers the message of the job again after
+  // `afterMs`. The server rounds the 0.5 ms up to 1 ms: after 0 ms, the message would come before the end of the lease.
   expect([handOvers.isHeard(entry), next()]).toEqual([true, { kind: 'later', afterMs: 1 }])
   state.now = 2 * hour
   expect([handOvers.isHeard(entry), next()]).toMatchObject([false, { kind: 'yours', fence: 3 }])
@@ -237,7 +237,8 @@ test('a worker that has broken a job off gets it again only if no other worker c
     const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
     return await handOvers.result({ ...held, failure })
   }
-  // A worker that has broken the job off gives the message back with this answer, so that another worker soon gets it.
+  // The server's answer if a worker that has broken the job off claims the job again while another worker could do it.
+  // The worker gives the message of the job back to JetStream, and another worker gets it after `afterMs`.
   const passed: ClaimAnswer = { kind: 'later', afterMs: limits.workerRetryMs }
   expect(await breakOff('gpu-1', 1)).toEqual({ kind: 'again' })
   expect(await breakOff('gpu-1', 2)).toEqual(passed)
@@ -391,7 +392,8 @@ test('a worker repeats a request only when its connection to NATS is back', asyn
   expect(asked).toBe(2)
 })
 
-// A worker with a slow uplink would otherwise send a large result again before the first one has arrived.
+// With the same timeout for all results, a worker with a slow uplink would send a large result again before the first
+// copy has arrived.
 test('the timeout of a result grows with its size, up to the timeout of each request', async () => {
   const timeouts: number[] = []
   const nats = {
@@ -612,13 +614,13 @@ const yours: ClaimAnswer = {
   addresses: { media: '', input: '', result: '' },
 }
 
-/** The worker lease of the hand-overs, in milliseconds. */
+/** One hour in milliseconds: the worker lease in these tests. */
 const hour = 3_600_000
 
 /**
- * Returns the hand-overs (jobs that a server has given to workers), with one job. The test changes `state`: the
- * monotonic clock, and the end of the job in the database. `add` adds the job again. `stop` aborts the job, as a server
- * does when the server ends. `seconds` collects the progress of the job.
+ * Returns `handOvers`, the jobs that a server has given to workers, with one job. A test sets the monotonic clock by
+ * `state.now`. If a test sets `state.isOver`, the job has ended in the database. `add` adds the job again. `stop`
+ * aborts the job, as a server does at its end. `seconds` collects the progress of the job.
  */
 function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtterances'] = () => {}) {
   let fence = 1
@@ -651,7 +653,8 @@ function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtt
 
 /**
  * Starts the assignment of a worker and waits until its engine works. `server` collects the results and the utterances
- * that the worker sends. `said` collects its answers to JetStream. `answer` replaces the answer to each report.
+ * that the worker sends. `said` collects the worker's answers to JetStream about the message of the job. `answer`
+ * replaces the server's answer to each progress report.
  */
 async function working(answer?: BeatAnswer) {
   using media = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('sound') })
@@ -682,8 +685,8 @@ async function working(answer?: BeatAnswer) {
 }
 
 /**
- * Returns the delays, in milliseconds, with which a worker gives the message of a job back to JetStream after this
- * answer to its claim.
+ * Returns the delays, in milliseconds, that a worker asks JetStream to wait before it delivers the message of a job
+ * again. `answer` is the server's answer to the worker's claim of the job.
  */
 async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
   const delays: number[] = []
@@ -698,7 +701,10 @@ function unwritable(): string {
   return file
 }
 
-/** Returns a job assignment of a worker. The functions of `server` replace the server. */
+/**
+ * Starts the work of a worker on one job, and returns this assignment. The functions of `server` replace the requests
+ * to the server.
+ */
 function assign(
   server: {
     reportBytesMax?: number

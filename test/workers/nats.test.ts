@@ -98,13 +98,14 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   const cutAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // The request that was open when the connection broke gets no answer. Its timeout is `workerPullMs` plus
-  // `workerRequestMs`. The worker got the job earlier, so it did not wait for this timeout.
+  // The worker's request for a job that was open when the connection broke gets no answer. The worker must not wait for
+  // the timeout of this request, which is `workerPullMs` plus `workerRequestMs`, before it asks again.
   expect(performance.now() - cutAt).toBeLessThan(limits.workerPullMs + limits.workerRequestMs)
   proxy.close()
 })
 
-// JetStream answers the worker's request for a job after the break too, although the request came before the break.
+// After a short break, JetStream may answer the request for a job that the worker sent before the break. The worker
+// gives the job of such a late answer back, so that JetStream delivers the job again at once.
 natsTest('after a short break of the connection, a job goes to the worker at once', async () => {
   const nats = await startNats()
   let [asked, connected] = [0, 0]
@@ -124,8 +125,8 @@ natsTest('after a short break of the connection, a job goes to the worker at onc
   const backAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // JetStream delivers a lost message again only after `workerKeepMs`. The job came earlier, so its message was not
-  // lost.
+  // JetStream delivers a lost message again only after `workerKeepMs`. The worker got the job in less time, so the
+  // message of the job was not lost.
   expect(performance.now() - backAt).toBeLessThan(limits.workerKeepMs)
   proxy.close()
 })

@@ -135,7 +135,7 @@ natsTest(
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each answer
 async function transcribe(url: string, key: string, clip: string): Promise<any> {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
-  // biome-ignore lint/suspicious/noExplicitAny: as above
+  // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each answer
   const ask = async (path: string, body?: object): Promise<any> => {
     const init = body ? { method: 'POST', body: JSON.stringify(body) } : {}
     return await (await fetch(`${url}${path}`, { headers, ...init })).json()

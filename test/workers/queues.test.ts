@@ -129,7 +129,8 @@ natsTest(
     const { wire, manager, consumers, queues } = await open('gaps')
     const stream = await JobStream.open(wire, 'gaps', hour)
     await stream.openPool(pool)
-    // JetStream delivers a message again if the worker gives no sign during the time `ack_wait`.
+    // JetStream delivers a message again if the worker does not acknowledge it, or report work on it, within the time
+    // `ack_wait`.
     expect((await consumers.info(streamOf('gaps'), first)).config.ack_wait).toBe(nanos(limits.workerKeepMs))
     await consumers.delete(streamOf('gaps'), again)
     await stream.closePool(pool)
@@ -147,7 +148,8 @@ natsTest('a pool whose queue could not be created gets jobs when a sweep has cre
   await block('again')
   const poolOfAnswer = async () =>
     (await hello(['de'])).json<Extract<HelloAnswer, { kind: 'welcome' }>>().pool
-  // If the answer named a pool, the worker would ask for jobs, and get no answer from JetStream.
+  // The answer to the message `hello` must not name a pool whose queue is missing. Otherwise the worker would ask for
+  // jobs, and get no answer from JetStream.
   expect(await poolOfAnswer()).toBeNull()
   // The sweep tries again to create the queue. If this attempt fails too, it is not logged.
   fleet.sweep()
@@ -490,8 +492,8 @@ natsTest('a sweep removes the queues of a pool without present or remembered wor
   await until(async () => (await queues()).length === 4)
   later(hour + 1)
   fleet.sweep()
-  // The server remembers a worker name for a day, but only with its last pool. So the queues of its earlier pool are
-  // removed now.
+  // For each worker name, the server remembers only the last pool, for a day. The worker has changed its pool, so the
+  // sweep removes the queues of the earlier pool.
   await until(async () => (await queues()).length === 2)
   expect(await queues()).toEqual([again, first])
   later(24 * hour)
