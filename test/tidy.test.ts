@@ -243,7 +243,7 @@ function stepOf(steps: string[][], room: string): number {
 
 /**
  * Removes comments on lines of their own, because a comment may mention forbidden code. Comments with TODO, FIXME or
- * XXX are kept.
+ * XXX are kept, because these words are forbidden in comments too.
  */
 function code(text: string): string {
   return text.replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, comment => (/TODO|FIXME|XXX/.test(comment) ? comment : ''))

@@ -58,7 +58,8 @@ describe('SubRip', () => {
     )
   })
 
-  // A search for arrows that begins again at each hyphen would take minutes.
+  // An exporter shortens each arrow (`-->`, also with more hyphens) in the text to `->`. A regular expression that
+  // scans all hyphens again from each hyphen would take minutes for a million hyphens.
   test('a long row of hyphens is no arrow', () => {
     const hyphens = '-'.repeat(1_000_000)
     expect(written('srt', [[0, 1, null, `${hyphens}x${hyphens}>`]])).toEndWith(`\n${hyphens}x->\n`)

@@ -101,7 +101,7 @@ test('an account has a limited number of concurrent PUTs', async () => {
   const running = Array.from({ length: limits.uploadsInFlightMax }, () =>
     store.put(newUpload().id, body(), 1),
   )
-  // The running PUTs of one account count neither by number nor by bytes for another account.
+  // The limits are per account: the PUTs that run for one account prevent no upload of another account.
   await store.forms.chunksOf('another account', bodyOf(['a']), 1).next()
   const late = newUpload()
   await expect(store.put(late.id, body(), 0)).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })

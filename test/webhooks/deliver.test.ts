@@ -137,7 +137,8 @@ const unreachable: [string, Scene, Outcome][] = [
 
 test.each(unreachable)('a receiver that %s leads to an outcome', async (_, scene, outcome) => {
   const server = await serve({ '/hook': scene })
-  // The timeout is short only where a timeout is expected. On a busy machine, any other receiver may answer late.
+  // The timeout is short only if a timeout is the expected outcome. In the other cases it is long, because on a busy
+  // machine the expected outcome may come late.
   const timeoutMs = outcome.kind === 'timeout' ? 200 : 10_000
   expect(await post(server.url('/hook'), { timeoutMs })).toEqual(outcome)
   await untilClosed(server)
