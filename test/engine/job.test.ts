@@ -85,7 +85,7 @@ test('a job reports while it reads sound without speech, so that it is not kille
   const path = await writeSilence(5)
   const reports = await reportsOf(writing([]), plainInput({ path, language: 'zh' }))
   const reached = reports.flatMap(report => (report.kind === 'progress' ? [report.seconds] : []))
-  // The first report has the position 0. It comes while the file is being read, before the transcription.
+  // The first report comes while the file is being read, before the transcription. This report has the position 0.
   expect(reached[0]).toBe(0)
 })
 

@@ -13,7 +13,10 @@ import { temporaryFolder } from '../support/folder.ts'
 import { writeCtcModel, writeTdtModel } from '../support/framewise-models.ts'
 import { smallFacts } from './network/small-whisper.ts'
 
-/** The graph of an encoder, without the inputs and outputs of a decoder. */
+/**
+ * Returns the graph of an encoder. As the graph of a decoder, this graph is refused, because the inputs and outputs of
+ * a decoder are missing.
+ */
 function encoderGraph(): Uint8Array {
   const graph = new Graph()
   graph.add('Identity', [graph.input('input_features', 'float32', ['N'])], {}, ['last_hidden_state'])

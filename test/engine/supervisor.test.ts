@@ -509,8 +509,8 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, Ctrl-C and a closed terminal, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
-    // A confined engine can read only data folder entries that exist at its start, so the media folder must be created
-    // first.
+    // A confined engine can read only data folder entries that exist at its start, so the test creates the media folder
+    // before the engine starts.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())

@@ -120,7 +120,7 @@ let heardClips: Promise<Map<string, Heard>> | null = null
 
 /**
  * Returns the transcript of a clip with the default options. The first call transcribes all clips except the
- * monologues. Clips that are transcribed at the same time take less CPU time.
+ * monologues. If the clips are transcribed together, they take less CPU time than one after the other.
  */
 async function hearClip(name: string): Promise<Heard> {
   heardClips ??= hearClips()
@@ -219,8 +219,8 @@ type TwoClips = { truths: Truth[]; samples: Float32Array; bytes: Uint8Array; tra
 let heardTwo: Promise<TwoClips> | null = null
 
 /**
- * Returns two clips with a long silence between them: their references, the samples, the bytes of the WAV file, and its
- * transcript.
+ * Joins two clips with a long silence between them. Returns the references of the two clips, the samples of the joined
+ * sound, its WAV file as bytes, and its transcript.
  */
 async function twoClips(): Promise<TwoClips> {
   const truths = await Promise.all(['doctor', 'en-unseen-linda'].map(truthOf))

@@ -54,7 +54,8 @@ test.each([
     command: [process.execPath, '--preload', faults, program, 'engine'],
     onExit: resolve,
   })
-  // This error is an answer of the engine process, so the process has started. The test needs no model.
+  // The engine process sends this error, because there is no model in the folder. The error proves that the process
+  // runs.
   await expect(worker.load()).rejects.toThrow('The model fake cannot be loaded')
   process.kill(worker.pid, signal)
   await exit

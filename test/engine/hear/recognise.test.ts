@@ -278,8 +278,8 @@ test('a text has no more tokens than the positions of the decoder that the promp
   const scripts = [{ attempts: [text] }]
   const few = { ...whisper, facts: { ...facts, positions: 12 } } as Whisper
   const [hypothesis] = await recogniseAll(scripts, scripted(scripts), false, {}, few)
-  // The decoder has 12 positions for tokens. One is for the prompt of the second attempt, and one for the end token. A
-  // text that is cut off also loses its last token.
+  // The decoder has 12 positions. In the last attempt, the prompt needs one and the end token needs one, so the text
+  // can have ten tokens. The text is longer and is cut off. The last token of a text that is cut off is removed.
   expect(hypothesis!.tokens.length).toBe(12 - 1 - 1 - 1)
 })
 

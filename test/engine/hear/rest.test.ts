@@ -9,8 +9,9 @@ const word = (from: number, to: number) => ({ text: ' word', probability: 1, ...
 const window = windowOf([speech(10, 30), speech(31, 38)])
 
 /**
- * Returns the rest of the window (its end, which must be decoded again): the number of words before it, and its start
- * in seconds. The timestamp tokens say that the first `textsKept` words end at `at` seconds.
+ * Returns the rest of the window: the end of the window, which must be decoded again. The result has the number of
+ * words before the rest (`textsKept`), and the start of the rest in seconds (`from`). The timestamp tokens say that the
+ * first `textsKept` words end at `at` seconds.
  */
 function restOf(words: ReturnType<typeof word>[], textsKept: number, at: number) {
   const rest = restAfter(window, words, { textsKept, sample: at * second })
@@ -18,8 +19,8 @@ function restOf(words: ReturnType<typeof word>[], textsKept: number, at: number)
 }
 
 /**
- * Four words. The first one ends at `pause`, and the second one begins at 25.9 s. There is no pause after the second
- * word.
+ * Four words. A pause between the first two words begins at `pause` and ends at 25.9 s. There is no pause between the
+ * second and the third word.
  */
 const wordsWith = (pause: number) => [word(10, pause), word(25.9, 27), word(27, 30), word(31, 38)]
 const words = wordsWith(25.5)

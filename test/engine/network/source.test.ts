@@ -66,7 +66,10 @@ test("a source of Hugging Face's safetensors has the names and floats of the fil
   expect(source.get('decoder.layer_norm.bias')!()).toEqual(weights)
 })
 
-/** Writes a safetensors file with this header, as Hugging Face's library does, and 16 bytes of tensors. */
+/**
+ * Writes a safetensors file with the given header and 16 bytes of tensors. Adds the entry `__metadata__` to the header,
+ * as Hugging Face's library does.
+ */
 function writeSafetensors(path: string, header: object): void {
   const text = Buffer.from(JSON.stringify({ __metadata__: { format: 'pt' }, ...header }))
   const length = Buffer.alloc(8)

@@ -4,7 +4,10 @@ import { findSpeakers } from '../../../src/engine/who/find-speakers.ts'
 import { framesOf } from '../../../src/engine/who/views.ts'
 import type { Voices } from '../../../src/engine/who/voices.ts'
 
-/** Returns a piece of `seconds` seconds. `angle` is the direction of its embedding: 1 is a right angle. */
+/**
+ * Returns a piece (a span in which one voice speaks) of `seconds` seconds. `angle` is the direction of the embedding of
+ * the voice in two dimensions: 1 is a right angle.
+ */
 function piece(seconds: number, angle: number, follows = true) {
   const radians = (angle * Math.PI) / 2
   const vector = Float32Array.of(Math.cos(radians), Math.sin(radians))
@@ -13,7 +16,10 @@ function piece(seconds: number, angle: number, follows = true) {
 
 const many = (count: number, ...given: Parameters<typeof piece>) =>
   Array.from({ length: count }, () => piece(...given))
-/** Pieces with two alternating embeddings. The distance between neighbours is 1. */
+/**
+ * Returns 40 pieces (spans of one voice), of two voices in turn. The cosine distance between the embeddings of
+ * neighbouring pieces is 1.
+ */
 const apart = (seconds: number, follows?: boolean) =>
   Array.from({ length: 40 }, (_, index) => piece(seconds, index % 2, follows))
 

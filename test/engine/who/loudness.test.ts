@@ -71,7 +71,7 @@ test('the background of a turn at the start of a recording is measured around it
 
 test('a turn whose only sound is very short stays as it is', () => {
   const loudness = new Loudness()
-  // The only sound of the turn lasts 0.03 s.
+  // In the turn of the speaker (0.4 s to 0.6 s), only 0.03 s are not silent.
   const sound = new Float32Array(rate)
   sound.set(noise(0.03, 0.3, 1), rate / 2)
   loudness.add(sound)

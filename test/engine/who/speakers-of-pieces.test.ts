@@ -14,7 +14,10 @@ const [first, second] = [
 const repeat = (count: number, embedding: readonly [number, number]) =>
   Array.from({ length: count }, () => embedding).flat()
 
-/** Returns the frame embeddings of a recording with the given windows. */
+/**
+ * Returns the frame embeddings of a recording. A window is sound that the speech model reads at once. `placed` has the
+ * spans of the recording that form the window, and `values` the frame embeddings of the window.
+ */
 function framesOfWindows(
   ...windows: { placed: { from: number; to: number; at: number }[]; values: number[] }[]
 ) {
@@ -23,7 +26,7 @@ function framesOfWindows(
   return frames
 }
 
-/** Returns a piece with the embedding `vector`. `from` and `to` are in seconds. */
+/** Returns a piece (a span in which one voice speaks) with the embedding `vector`. `from` and `to` are in seconds. */
 function piece(from: number, to: number, vector: readonly number[] | null) {
   const span = { from: framesOf(from), to: framesOf(to) }
   return { ...span, follows: false, vector: vector && Float32Array.from(vector) }
@@ -116,8 +119,9 @@ test('a change of speaker inside a piece is found, but not against a clear embed
 })
 
 test('a part whose speaker has changed no longer counts for the mean of the speaker before', () => {
-  // The third piece first belongs to the first speaker and shifts this speaker's mean. Its first half then moves to the
-  // second speaker, which changes the mean again. Therefore the second half moves too.
+  // At first, the third piece belongs to the first speaker, and its embedding counts for the mean embedding of this
+  // speaker. Then the first half of the piece moves to the second speaker and no longer counts for the mean of the
+  // first one. The second half is now nearer to the second speaker, and moves too.
   const values = [...sureFrames, ...repeat(25, [0.1, 0.99]), ...repeat(25, [0.5, 0.866])]
   const frames = framesOfWindows({ placed: placedFrom0(values), values })
   const labelled = speakersOfPieces([...sure, piece(4, 6, [0.55, 0.53])], centroids, frames)
