@@ -15,7 +15,7 @@ const padding = box('free', Buffer.alloc(1024 ** 2))
 
 /**
  * Applies `changes` to the boxes of an MP4 file, also inside the boxes in `parents`. The type of a box selects its
- * change. All other boxes stay.
+ * change. All other boxes stay the same.
  */
 export function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer {
   const parts: Buffer[] = []
@@ -39,8 +39,8 @@ export function withShortIndex(file: Buffer): Buffer {
 }
 
 /**
- * Repeats the sound of aac.m4a without a copy: the index refers to the only chunk of sound data `repetitions` times.
- * Returns the file and its duration.
+ * Repeats the sound of aac.m4a, but does not copy the sound data: the index refers to the only chunk of sound data
+ * `repetitions` times. Returns the file and its duration.
  */
 export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; durationMs: number } {
   const packets = 88

@@ -53,8 +53,8 @@ const repeat = 'exec "$0"'
 const end = (record: object) => message('end', Buffer.from(JSON.stringify(record)))
 
 /**
- * Writes a fake media program, and returns its path. It prints `first` and then `output`, and runs the shell commands
- * `then`. A shell starts with a tenth of the CPU time of Bun.
+ * Writes a fake media program, and returns its path. The program prints `first` and `output`, and then runs the shell
+ * commands in `then`. The program is a shell script, because a shell needs a tenth of the CPU time of Bun to start.
  */
 function standIn(output: readonly Uint8Array[], then = '', first = begin): string {
   const path = join(temporaryFolder(), 'program')
@@ -401,8 +401,8 @@ test('an order with a wrong argument is refused by the media program', async () 
 
 test('a decoding ends at its limit of CPU time', async () => {
   // A sparse file of 4 GB, which needs almost no disk space. It has 163 s of sound with 64 channels at 192 kHz. The
-  // media program sends only one sample for each 768 of the file, so nearly all CPU time is its own. To decode the whole
-  // file would take about ten seconds of CPU time.
+  // media program mixes 64 channels and sends only 16,000 samples per second, so the test process has little work. To
+  // decode the whole file, the media program would need about ten seconds of CPU time.
   const path = join(temporaryFolder(), 'long.wav')
   writeFileSync(path, wavHeader(4e9, { sampleRate: 192_000, channels: 64, bytesPerSample: 2 }))
   truncateSync(path, 4e9)

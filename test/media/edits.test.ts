@@ -46,7 +46,7 @@ test('the walk through thousands of nested boxes is limited', async () => {
 
 /**
  * Calls `change` with the edit list of a copy of aac.m4a: the bytes after `elst`. Returns true if the media program
- * then recognises the list as simple: it only delays the sound or cuts off its start.
+ * recognises the changed list as simple. A simple list only delays the sound or cuts off its start.
  */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()

@@ -129,14 +129,15 @@ function paddingOf({ padding = 0 }: Layout): Buffer {
 }
 
 /**
- * Returns a fragment and its data. `time` is the start of the fragment in samples. `offset` is its place in the file in
- * bytes.
+ * Returns a fragment and its data. `time` is the start of the fragment in samples. `offset` is the position of the
+ * fragment in the file, in bytes.
  */
 function fragmentOf(packets: Buffer[], time: number, offset: number, layout: Layout): Buffer {
   const { runs = 1, base = 'fragment', isTimed = true, defaults = 'packet' } = layout
   const data = Buffer.concat(packets)
   const sizeOf = (from: number) => partOf(packets, time, from, { runs, base, isTimed, defaults }).length
-  // The offsets in the fragment's header do not change its length, so an offset of 0 gives the right length.
+  // `sizeOf(0)` writes the header of the fragment with the offset 0. Every offset has the same number of bytes, so the
+  // length is also right for the real offset, which is not known yet.
   const from = 8 + 16 + sizeOf(0) + 8
   const part = partOf(packets, time, base === 'file' ? offset + from : from, {
     runs,

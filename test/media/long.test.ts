@@ -168,8 +168,9 @@ test('a CAF file gives the same samples when it is long', async () => {
   expect(Buffer.compare(bytesOf(long.subarray(0, 2 * part)), bytesOf(short.subarray(0, 2 * part)))).toBe(0)
   expect(long.length).toBe(short.length + 146 * part)
   expect(short.findIndex(sample => Math.abs(sample) > 10 * noise)).toBeGreaterThan(0)
-  // The first two parts were compared above. Of the parts after them, the last one is compared with the last part of
-  // the short file, and all others with the second part of the short file.
+  // The short file has three parts, and the long file has 149 parts. The first two parts were compared above. The last
+  // part of the long file is compared with the last part of the short file, because the sound ends in both of them. All
+  // other parts are compared with the second part of the short file.
   let most = 0
   for (let at = 2 * part; at < long.length; at++) {
     const parts = Math.min(146, Math.floor(at / part) - 1)
@@ -279,8 +280,8 @@ test('the index of a long AVI file is not read into memory', async () => {
   const sorted = write(repeatedAvi(file, 100, 50))
   const unsorted = write(repeatedAvi(file, 100, 50, false))
   expect(await peakAfterOpening(sorted)).toBeLessThan(6 * MB)
-  // FFmpeg reads the unsorted index into memory. FFmpeg does not need the index of the sorted file, so the media
-  // program hides this index from FFmpeg.
+  // If the index of an AVI file is sorted, FFmpeg can do without the index, and the media program hides the index from
+  // FFmpeg. FFmpeg reads an unsorted index into memory.
   expect(await peakAfterOpening(unsorted)).toBeGreaterThan(10 * MB)
   expect(await inspect(sorted)).toEqual(await inspect(unsorted))
 })
