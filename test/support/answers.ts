@@ -37,7 +37,10 @@ const shapes: Record<string, TSchema> = {
 /** The schema of an error of an OAuth endpoint (RFC 6749, section 5.2). */
 const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Type.String() })
 
-/** Checks the body of a JSON response, which `read` returns. Reads it only if the response has a schema here. */
+/**
+ * Checks the body of a JSON response, which `read` returns. Calls `read` only if there is a schema for the endpoint and
+ * the status.
+ */
 export function checkAnswer(method: string, path: string, status: number, read: () => unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')

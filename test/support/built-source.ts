@@ -29,8 +29,8 @@ export function builtSource(): string {
 }
 
 /**
- * Returns the paths of the files that the hash of the source code covers. bun.lock stands for the files of the
- * packages.
+ * Returns the paths of the files from which the hash of the source code is computed. The files of the npm packages are
+ * left out, because bun.lock has their hashes.
  */
 function sourceFiles(): string[] {
   const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
@@ -46,7 +46,8 @@ function hashOfSource(): string {
 
 /**
  * Replaces `import.meta.url` and `import.meta.dir` by their values in the source files, because an executable has other
- * values. Also lets `selfCommand` start the executable.
+ * values. Also replaces `selfCommand`, which returns the command that starts steno, so that the executable starts
+ * itself.
  */
 const places: BunPlugin = {
   name: 'places of the source',
@@ -64,8 +65,8 @@ const places: BunPlugin = {
 
 async function compile(outfile: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
-  // Removes executables (124 MB each) that are older than an hour. Another test run may still need a newer one. The
-  // folder `native` is kept.
+  // Removes executables (124 MB each) that are older than an hour. Another test run, with an older or newer version of
+  // the code, may still use the others. The folder `native` is kept.
   for (const name of readdirSync(cache)) {
     const path = join(cache, name)
     const stat = statSync(path, { throwIfNoEntry: false })

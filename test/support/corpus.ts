@@ -1,5 +1,5 @@
-// Builds requests to every endpoint and parameter in the OpenAPI document. Some have values at, below and above the
-// limits, or of the wrong type. Others have wrong methods, headers, bodies or ids.
+// Builds requests to every endpoint and parameter in the OpenAPI document. Some requests have values at, below and
+// above the limits, or of the wrong type. Others have wrong methods, headers, bodies or ids.
 
 import { limits } from '../../src/limits.ts'
 
@@ -136,8 +136,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * The body of a sign-up that succeeds. `bodyRequests` leaves this body out, because the password hashes of its requests
- * would take a second of CPU time.
+ * The body of a successful sign-up. `bodyRequests` builds several requests with this body and leaves them out, because
+ * the password hash of each one takes much CPU time: a second in all.
  */
 const signUp = JSON.stringify({ email: 'ana@example.org', password: 'long enough 1' })
 

@@ -47,8 +47,8 @@ export async function onFreePort<Started>(start: (port: number) => Promise<Start
 }
 
 /**
- * Returns a prefix for a command. With it, the kernel kills the started program when this process ends or is killed.
- * Without a suitable setpriv, the prefix is empty.
+ * Returns words to put before a command. The kernel then kills the program of the command when this process ends or is
+ * killed. If the program setpriv is missing or too old, returns no words, and the kernel does not kill the program.
  */
 export function dieWithParent(): string[] {
   const prefix = ['setpriv', '--pdeathsig', 'KILL']

@@ -1,4 +1,4 @@
-// A test server that writes raw bytes to its sockets. It can therefore send responses that violate HTTP.
+// A test server that writes raw bytes to its sockets. The server can therefore send responses that violate HTTP.
 
 import { afterEach } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -47,7 +47,10 @@ export function filesOf(folder: string): string[] {
   })
 }
 
-/** Returns the hash of each source file that matches one of the patterns. Its path is relative to the project. */
+/**
+ * Returns the path and the hash of each source file that matches one of the patterns. The paths are relative to the
+ * project.
+ */
 export function hashesOf(...patterns: string[]): string[] {
   return patterns.flatMap(pattern => {
     const paths = [...new Glob(pattern).scanSync(root)]

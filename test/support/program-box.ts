@@ -78,7 +78,8 @@ export class ProgramBox {
   }
 
   /**
-   * Returns the command that starts the program. Only `run`, or a program that `run` starts, may execute this command.
+   * Returns the command that starts the program. The command works only inside `run`, or in a program that `run`
+   * starts, because it needs the rights that a process has in the namespaces.
    */
   command({ asNobody = false } = {}): string[] {
     const become = asNobody && becomesNobody

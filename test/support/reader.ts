@@ -21,7 +21,8 @@ export type Home = { url: string; key: string; folder: string; close(): Promise<
  */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
-  // The server unpacks its embedded files into `data`. The commands unpack theirs into `cache`.
+  // The server unpacks the embedded files of the program into `data`. The commands of the documents, which run the same
+  // program, unpack these files into `cache`.
   for (const place of [bin, join(folder, 'data'), join(folder, 'cache')]) mkdirSync(place)
   if (testedProgram().length === 1)
     for (const place of ['data', 'cache']) shareUnpacked(testedProgram()[0]!, join(folder, place))

@@ -142,8 +142,9 @@ class World {
       this.#step()
       await drained()
     }
-    // The simulator causes no more faults, so all jobs and webhooks must end. A restart would continue a job that the
-    // service has forgotten, and so hide this fault. Therefore only half of the simulations restart the service here.
+    // The simulator causes no more faults, so all jobs and webhooks must end. If the service has forgotten a job by
+    // mistake, a restart would continue the job and hide this fault. Therefore only half of the simulations restart the
+    // service here.
     this.#isQuiet = true
     this.#unlock()
     if (this.#random.below(2) === 0) this.#restart('kill')
