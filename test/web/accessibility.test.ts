@@ -44,7 +44,8 @@ const running = await ana.transcribe(speech(5))
 
 /**
  * The tested pages: the address, the heading for which the test waits, and sometimes a function that opens a part of
- * the page. The app draws a page again only if the path changes, so entries with the same transcript are not adjacent.
+ * the page. The test goes through the entries in order. The app draws a page again only if the path changes, so two
+ * entries with the path of the same transcript must not follow each other.
  */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/account', 'Sessions'],

@@ -514,8 +514,8 @@ seen('an edit goes on after a new sign-in, even if the page was reloaded before 
   await page.locator('.utterance').nth(0).fill('Typed after the end.')
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   expect(await dialog.getByLabel('Email address').inputValue()).toBe('hana@example.org')
-  // Chromium closes a dialog at the second Escape, even if the page has refused the first one. The attribute `closedby`
-  // of the dialog prevents this.
+  // By default, Chromium closes a dialog when Escape is pressed a second time, even if the page has prevented it the
+  // first time. The attribute `closedby` of the dialog prevents this.
   for (let press = 0; press < 2; press++) await page.keyboard.press('Escape')
   await dialog.getByLabel('Password').fill(password)
   await page.keyboard.press('Enter')

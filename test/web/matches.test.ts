@@ -16,7 +16,8 @@ test.each([
   expect(notFound).toEqual([])
 })
 
-// In Hindi, Bengali and decomposed Latin text, a mark (such as an accent) follows its letter.
+// In Hindi, Bengali and decomposed Latin text, a mark (such as an accent) is a character of its own after its letter.
+// The mark belongs to the word, so a whole word must not end before a mark.
 test.each([
   ['कल', 'कला और कल', 'कला और X'],
   ['ल', 'किल और ल', 'किल और X'],

@@ -16,7 +16,7 @@ const nats = sharedNats()
 
 test('the server reads the largest real message hello, and no larger one', () => {
   // The largest real message has at most 64 jobs, because STENO_WORKERS is at most 64. It has at most 120 language
-  // codes, because steno knows no more. The message of this test has even more codes.
+  // codes, because steno knows no more languages. The message of this test has even more codes.
   const jobs = Array.from({ length: 64 }, () => ({ job: crypto.randomUUID(), fence: 1_000_000 }))
   const languages = Array.from({ length: 1000 }, (_, index) => `lang-${index}`)
   const text = '語'.repeat(1000)

@@ -154,7 +154,8 @@ natsTest(
   90_000,
 )
 
-// JetStream does not answer a request to a queue that does not exist. The worker would wait for 10 s or more.
+// JetStream does not answer a request to a queue that does not exist. A worker that sent such a request would wait for
+// the answer for 10 s or more.
 natsTest('after an outage, a worker asks for no job before the server has created the queues', async () => {
   const folder = temporaryFolder()
   const nats = await startNats({ folder })

@@ -57,8 +57,8 @@ natsTest('a worker gets a job although its claim arrives before the number of th
   expect(await ask<unknown>('result', { session: 'x', job: id, fence, token, failure })).toEqual({
     kind: 'again',
   })
-  // The server now puts the job into the queue `again`. The proxy holds JetStream's answer with the number of the new
-  // message until the claim reaches the proxy too.
+  // The server now puts the job into the queue `again`. JetStream answers with the number of the new message. The proxy
+  // holds this answer until the claim for the message has also reached the proxy.
   const before = claims
   const release = proxy.hold()
   const again = await next('again')

@@ -84,7 +84,8 @@ const untilOpen = (wire: NatsConnection) =>
     ),
   )
 
-// JetStream does not answer a request to a queue that does not exist. The worker would wait for 10 s or more.
+// JetStream does not answer a request to a queue that does not exist. A worker that sent such a request would wait for
+// the answer for 10 s or more.
 natsTest('a worker gets the answer `welcome` only when its queues exist', async () => {
   const { fleet, hello, queues } = await open('early')
   const nobody = 'No worker is connected.'

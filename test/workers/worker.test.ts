@@ -155,7 +155,8 @@ test('a job that comes after its connection broke is given back, so that another
   broken.abort()
   expect(await Promise.all(pulled)).toEqual([null, null])
   late.resolve(queued)
-  // The caller of this request no longer waits for it. If no handler caught the error, it would end the worker.
+  // The second request for a job fails after its caller has stopped waiting. If no handler caught this error, the error
+  // would end the worker.
   failed.reject(new Error('timeout'))
   await Bun.sleep(0)
   expect(said).toEqual([[queued.reply, '-NAK {"delay":0}']])
