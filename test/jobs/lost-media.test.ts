@@ -133,8 +133,8 @@ steered('a file that is downloaded again does not count twice for the quota', as
 })
 
 /**
- * Lists the jobs by each status. Returns two statuses for each listed job, which must be equal: that of the query, and
- * that of the job.
+ * Lists the jobs by each status. Returns two statuses for each listed job, which must be equal: the status in the query
+ * of the list, and the status in the listed job.
  */
 async function listedStatuses({ url }: TestService, key: string): Promise<[string, string][]> {
   const found: [string, string][] = []

@@ -23,8 +23,9 @@ const db = openTestDb(folder)
 const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
 const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
 
-// Starts one job of the account a@example.org. The accounts take turns, so a new account of a test, of which no job has
-// been started, then comes before a@example.org. The tests of the order of jobs need this, also when they run alone.
+// Starts one job of the account a@example.org before all tests. The accounts take turns, so a new account, which has
+// had no turn, now comes before a@example.org. The tests of the order of jobs rely on this order, also when they run
+// without the other tests.
 beforeAll(() => {
   steps.pending(newJob())
   startNextJob(db)
@@ -58,7 +59,8 @@ test.each(pairs)('a job in %s moves to %s only if the table allows it', (from, t
   const id = newJob()
   for (const step of ways[from]) expect(steps[step](id)).toBe(true)
   expect(findJob(db, id)?.state).toBe(from)
-  // Only `startNextJob` moves a job to `processing`, and it takes only pending jobs.
+  // `life` allows `processing` after some other states too. But in this test, only `startNextJob` moves a job to
+  // `processing`, and this function takes only pending jobs.
   const allowed =
     (life[from] as readonly JobState[]).includes(to) && !(to === 'processing' && from !== 'pending')
   expect(steps[to](id)).toBe(allowed)

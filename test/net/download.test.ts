@@ -273,8 +273,8 @@ const refusals: Record<string, Refusal> = {
 
 test.each(Object.entries(refusals))('%s ends the download with a cause', async (_, [scene, code, cause]) => {
   const server = await serve({ '/a': scene })
-  // `stallMs` is short only where a stall is expected. On a busy machine, any server may answer late, which would count
-  // as a stall.
+  // `stallMs` is short only if a stall is the expected outcome. In the other cases it is long, because on a busy
+  // machine a late answer would count as a stall.
   const stallMs = `${cause}`.includes('stalled') ? 50 : 3000
   const failure = await failureOf(take(server.url('/a'), { bytesMax: 1_000_000, stallMs }))
   expect(failure).toMatchObject({ code, message: expect.stringMatching(cause) })

@@ -266,8 +266,8 @@ const bodies: Record<string, [Scene, string]> = {
 
 test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
   const server = await serve({ '/a': scene })
-  // `stallMs` is short only where a stall is expected. On a busy machine, any body may end late, which would count as a
-  // stall.
+  // `stallMs` is short only if a stall is the expected outcome. In the other cases it is long, because on a busy
+  // machine a body that ends late would count as a stall.
   const stallMs = end === 'stalled' ? 100 : 10_000
   const result = await get(server.url('/a'), {}, { stallMs })
   expect(result).toMatchObject({ end })
@@ -299,7 +299,8 @@ test.each([
     let sent = 1
     const take = async () => {
       jest.advanceTimersByTime(busyMs)
-      // The callback runs when the reader waits for the next part, so the clock advances during the wait.
+      // The function runs in a later turn of the event loop, when `read` waits for the next part. The clock advances
+      // during this wait.
       void setImmediate().then(() => {
         jest.advanceTimersByTime(pauseMs)
         if (sent++ < parts) socket.write(part)

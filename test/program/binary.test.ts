@@ -38,8 +38,8 @@ const binary = join(folder, 'steno')
 
 let box: ProgramBox
 
-// The sandbox gets a second path of the program, because another user may not be allowed to enter the folder of
-// `binary`.
+// `ProgramBox` puts the program into the folder of the sandbox too. The user `nobody`, as whom some tests run the
+// program, may not be allowed to enter the folder of `binary`.
 beforeAll(() => {
   placeProgram(binary)
   box = new ProgramBox(join(folder, 'box'), binary)

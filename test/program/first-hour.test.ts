@@ -10,7 +10,8 @@ const isClone = existsSync(join(root, '.git'))
 test.skipIf(!isClone)(
   `the first hour of a newcomer passes with the built program${isClone ? '' : ' (SKIPPED: this folder is no git clone)'}`,
   () => {
-    // Git creates 1,800 files. On an ext4 disk, this takes up to 1.7 s of CPU time after many files were removed there.
+    // The script clones the project into `scratch`, which is usually in memory. On an ext4 disk from which earlier
+    // tests have removed many files, git would need up to 1.7 s of CPU time to create its 1,800 files.
     const command = [join(root, 'scripts/first-hour.sh'), builtProgram(), scratch]
     const { exitCode, stdout, stderr } = Bun.spawnSync(command)
     expect([exitCode, `${stderr}`]).toEqual([0, ''])

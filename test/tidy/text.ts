@@ -95,7 +95,10 @@ function missingPaths([place, text]: [string, string]): string[] {
   return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
 }
 
-/** Constants whose values come from a protocol. They need not be in src/limits. */
+/**
+ * Constants that belong to a protocol, such as the largest message of the media program. They need not be in
+ * src/limits.
+ */
 const fixedByFormat = ['bodyBytesMax']
 
 /**

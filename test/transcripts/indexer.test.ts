@@ -12,8 +12,8 @@ test('a transcript that is added at the end of a run of the indexer is found too
   const db = openTestDb(folder)
   const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'ana@example.org', 0)
   const indexer = new Indexer(db)
-  // After the indexer has found nothing to index, the test adds a transcript and wakes the indexer, which is still
-  // running. The indexer must index this transcript.
+  // The first lookup finds nothing to index. After this lookup, but while the indexer is still running, the test adds a
+  // transcript and wakes the indexer. The indexer must index this transcript.
   const lookups = spyOn(db, 'tx').mockImplementationOnce(look => {
     const found = look()
     addTranscript(db, { id: accountId, keyId }, ['Good morning.'])

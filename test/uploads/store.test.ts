@@ -156,7 +156,8 @@ test('running downloads count towards the quota, by their announced or received 
   growing.count(2 * limits.downloadCheckBytes, null)
   const excess = { code: 'DOWNLOAD_FAILED', message: expect.stringContaining('more than 5 MB') }
   expect(() => growing.count(3 * limits.downloadCheckBytes, null)).toThrow(expect.objectContaining(excess))
-  // The refused download `growing` no longer counts, so the download `announced` can end.
+  // The refused download `growing` no longer counts towards the disk quota of the account, so the download `announced`
+  // can end.
   announced.count(3 * limits.downloadCheckBytes, 3 * limits.downloadCheckBytes)
   const other = store.beginDownload(account.id)
   expect(() => other.count(1, 3 * limits.downloadCheckBytes)).toThrow(expect.objectContaining(excess))
@@ -169,7 +170,8 @@ test('a form that has ended counts no more, and on a full disk no byte of a form
   const { store, config, account } = openStore()
   const chunks = () => store.forms.chunksOf(account.id, bodyOf(['a', 'b']), 2)
   for (let form = 0; form < limits.uploadsInFlightMax; form++) await Array.fromAsync(chunks())
-  // The time that the disk takes for a chunk does not count as a time without bytes.
+  // Each chunk is processed for longer than `requestIdleMs`, as by a slow disk. The request must not time out, because
+  // only the time without bytes from the client counts.
   const slowly = await Array.fromAsync(chunks(), () => Bun.sleep(2 * config.requestIdleMs))
   expect(slowly).toHaveLength(2)
   config.diskReserveBytes = Number.MAX_SAFE_INTEGER
