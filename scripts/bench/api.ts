@@ -162,9 +162,10 @@ function transcript() {
 }
 
 /**
- * Waits two seconds for the first garbage collections of an idle server. Then returns the memory of the server in MB.
+ * Waits until the server has freed memory of its start, ten seconds after it began to listen. Then returns the memory of
+ * the server in MB.
  */
 async function settledMemory(server: Ready): Promise<number> {
-  await Bun.sleep(2000)
+  await Bun.sleep(12_000)
   return server.rssMb()
 }

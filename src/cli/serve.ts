@@ -4,6 +4,7 @@ import { log, logWritten } from '../base/log.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
 import { openSystemd } from '../base/systemd.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
+import { limits } from '../limits.ts'
 import { startService } from '../service.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
@@ -46,7 +47,7 @@ export const serve = command({
       // Signals are handled before this log line, because a script may send a signal as soon as it reads the line.
       const stopSignal = new Promise<void>(resolve => handleStopSignals(resolve, 1))
       log.info('listening', { address: running.listening, data_dir: config.dataDir })
-      setImmediate(releaseStartMemory)
+      setTimeout(releaseStartMemory, limits.startMemoryMs).unref()
       await stopSignal
       log.info('stopping')
       systemd.stopping()
@@ -64,7 +65,7 @@ export const serve = command({
 })
 
 /**
- * Frees memory that only the start needed: unreachable objects, and compiled code that is not running. Saves about 3
+ * Frees memory that only the start needed: unreachable objects, and compiled code that is not running. Saves about 2
  * MB.
  */
 function releaseStartMemory(): void {
