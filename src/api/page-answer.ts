@@ -1,8 +1,11 @@
 // Makes the responses with files of the web app: chooses the encoding, and adds the headers that protect the page.
 
 import { fileURLToPath } from 'node:url'
-import { bundlePage, type PageFile, pageName } from './page-bundle.ts'
+import type { PageFile } from './page-bundle.ts'
 import type { Service } from './service.ts'
+
+/** The name of the HTML file of the web app. */
+export const pageName = 'index.html'
 
 /**
  * The Content-Security-Policy of the web app. The browser loads no files from other sites, and lets no script insert
@@ -100,8 +103,12 @@ export function filesOfPage(): Promise<Map<string, PageFile>> {
 }
 
 async function loadFiles(): Promise<Map<string, PageFile>> {
-  const entry = fileURLToPath(new URL(`../web/${pageName}`, import.meta.url))
   const { pageFiles } = await import('./page-files.ts')
-  const files = pageFiles ?? (await bundlePage(entry, brotliQuality))
+  const files = pageFiles ?? (await bundle())
   return new Map(files.map(file => [file.name, file]))
+}
+
+async function bundle(): Promise<PageFile[]> {
+  const { bundlePage } = await import('./page-bundle.ts')
+  return bundlePage(fileURLToPath(new URL(`../web/${pageName}`, import.meta.url)), brotliQuality)
 }

@@ -7,9 +7,6 @@ import { sha256 } from '../base/hash.ts'
 /** One file of the web app. `br` and `gzip` are its content in two compressed forms, each in base64. */
 export type PageFile = { name: string; type: string; etag: string; br: string; gzip: string }
 
-/** The name of the HTML file in the bundle. */
-export const pageName = 'index.html'
-
 /**
  * Bundles the web app that starts with the HTML file `entry`. The names of all other files contain a hash of their
  * content. `brotliQuality` is from 0 to 11. Level 11 takes 0.2 s.

@@ -3,8 +3,7 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import { gate } from './gate/gate.ts'
-import { answer, filesOfPage, pageAnswer, protections, wantsHtml } from './page-answer.ts'
-import { pageName } from './page-bundle.ts'
+import { answer, filesOfPage, pageAnswer, pageName, protections, wantsHtml } from './page-answer.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 

@@ -10,7 +10,7 @@ import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.t
  * listed. Outside of `globalIpv6`, only NAT64 addresses of public IPv4 addresses are public.
  */
 const special = {
-  ipv4: netsOf([
+  ipv4: [
     '0.0.0.0/8', // reserved, not a destination; but the kernel connects 0.0.0.0 to this machine
     '10.0.0.0/8', // private
     '100.64.0.0/10', // carrier-grade NAT; the metadata service of some clouds
@@ -27,20 +27,34 @@ const special = {
     '203.0.113.0/24', // reserved for examples in documentation
     '224.0.0.0/4', // multicast
     '240.0.0.0/4', // reserved for future use, and broadcast
-  ]),
-  ipv6: netsOf([
+  ],
+  ipv6: [
     '2001::/23', // reserved for special protocols, such as Teredo and ORCHID
     '2001:db8::/32', // reserved for examples in documentation
     '2002::/16', // 6to4: an address can lead to any IPv4 address
     '3fff::/20', // reserved for examples in documentation
-  ]),
+  ],
 }
 
 /**
  * The range that contains all public IPv6 addresses except NAT64 addresses. Loopback, link-local, unique local and
  * site-local addresses are outside this range.
  */
-const globalIpv6 = netsOf(['2000::/3'])
+const globalIpv6 = ['2000::/3']
+
+type Table = { special4: Nets; special6: Nets; global6: Nets }
+
+let table: Table | null = null
+
+/** Returns the ranges as networks. They are parsed at the first use, because parsing them takes a millisecond. */
+function openTable(): Table {
+  table ??= {
+    special4: netsOf(special.ipv4),
+    special6: netsOf(special.ipv6),
+    global6: netsOf(globalIpv6),
+  }
+  return table
+}
 
 /**
  * Returns true if a request to a URL of a caller may connect to this IP address. An address in `allowNets` is always
@@ -61,10 +75,11 @@ function ownAddresses(): Nets {
 
 function isPublic(address: string): boolean {
   const plain = plainAddress(address)
-  if (isIP(plain) === 4) return !special.ipv4.has(plain)
+  const { special4, special6, global6 } = openTable()
+  if (isIP(plain) === 4) return !special4.has(plain)
   const behind = behindNat64(plain)
   if (behind !== null) return isPublic(behind)
-  return globalIpv6.has(plain) && !special.ipv6.has(plain)
+  return global6.has(plain) && !special6.has(plain)
 }
 
 /** Returns true if `nets` contains the IP address, or the IPv4 address to which a NAT64 address leads. */

@@ -2,7 +2,6 @@
 // to the checked addresses. This prevents DNS rebinding.
 
 import { isIP, type Socket } from 'node:net'
-import { connect as secure } from 'node:tls'
 import { limits } from '../limits.ts'
 import { isListed, literalAddress, reachable } from './address.ts'
 import { beforeStop } from './before-stop.ts'
@@ -101,6 +100,8 @@ async function encrypt(
 ): Promise<Socket | NoConnection | null> {
   const host = literalAddress(url) ?? url.hostname.replace(/\.$/, '')
   const { promise, resolve } = Promise.withResolvers<Socket | NoConnection>()
+  // `node:tls` is loaded at the first encrypted connection, because this takes a millisecond.
+  const { connect: secure } = process.getBuiltinModule('node:tls')
   const encrypted = secure({
     socket,
     host,

@@ -2,13 +2,6 @@
 // although steno requests no compression.
 
 import type { Transform } from 'node:stream'
-import {
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from 'node:zlib'
 import { limits } from '../limits.ts'
 
 export type Sink = {
@@ -19,6 +12,9 @@ export type Sink = {
   abandon(): Promise<void>
 }
 
+/** Returns the module `node:zlib`. It is loaded at the first call, because this takes 2 ms. */
+const zlib = () => process.getBuiltinModule('node:zlib')
+
 /** Creates a decoder for a body with the first byte `first`. */
 type Decoder = (first: number) => Transform
 
@@ -26,13 +22,13 @@ type Decoder = (first: number) => Transform
  * The codings that IANA has registered for HTTP, without `identity`. Null stands for a coding that steno cannot decode.
  */
 const registered: Record<string, Decoder | null> = {
-  gzip: () => createGunzip(),
-  'x-gzip': () => createGunzip(),
+  gzip: () => zlib().createGunzip(),
+  'x-gzip': () => zlib().createGunzip(),
   // In RFC 9110, `deflate` means the format of zlib. Some servers send the compressed bytes without the zlib header.
   // The body has this header if the lower half of its first byte is 8.
-  deflate: first => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
-  br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress(),
+  deflate: first => ((first & 0x0f) === 8 ? zlib().createInflate() : zlib().createInflateRaw()),
+  br: () => zlib().createBrotliDecompress(),
+  zstd: () => zlib().createZstdDecompress(),
   compress: null,
   'x-compress': null,
   aes128gcm: null,

@@ -1,7 +1,6 @@
 // Resolves host names by queries on the event loop. The system function getaddrinfo would occupy a thread of the thread
 // pool. File writes need these threads, so slow name servers could block all uploads.
 
-import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { openSemaphore } from '../base/semaphore.ts'
@@ -81,6 +80,8 @@ function openUnknown(now: () => number): { add(name: string): void; has(name: st
  * them answers in time.
  */
 async function ask(name: string, servers: string[] | undefined): Promise<string[]> {
+  // `node:dns` is loaded at the first query, because this takes a millisecond.
+  const { Resolver } = process.getBuiltinModule('node:dns/promises')
   const resolver = new Resolver({ timeout: limits.resolveTryMs, tries: limits.resolveTriesMax })
   if (servers) resolver.setServers(servers)
   const late = setTimeout(() => resolver.cancel(), limits.resolveTimeoutMs)

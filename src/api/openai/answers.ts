@@ -91,9 +91,11 @@ function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.json>['
 
 /** Whisper's names of languages that differ from `Intl.DisplayNames`, by language code. */
 const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: 'myanmar', nn: 'nynorsk' }
-const names = new Intl.DisplayNames(['en'], { type: 'language' })
+/** The English names of languages. They are read at the first use, because this takes more than a millisecond. */
+let names: Intl.DisplayNames | null = null
 
 /** Returns the English name of a language, as Whisper writes it: `english` for `en`. */
 function languageName(code: string): string {
+  names ??= new Intl.DisplayNames(['en'], { type: 'language' })
   return whisperNames[code] ?? names.of(code)?.toLowerCase() ?? code
 }
