@@ -8,11 +8,21 @@ import type { Service } from '../service.ts'
 import { accountChecks } from './account-checks.ts'
 import { bodyChecks } from './body-checks.ts'
 import { publicChecks } from './public-checks.ts'
-import { emptyState } from './request-state.ts'
+import type { RequestState } from './request-state.ts'
 import { sessionChecks } from './session-checks.ts'
 
-export const gate = (service: Service) =>
-  new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
+const gates = new WeakMap<Service, ReturnType<typeof openGate>>()
+
+/** Returns the plugin with the macros. All groups of routes of a service share it, because to make one takes long. */
+export function gate(service: Service): ReturnType<typeof openGate> {
+  const known = gates.get(service) ?? openGate(service)
+  gates.set(service, known)
+  return known
+}
+
+const openGate = (service: Service) =>
+  // Only the type of `requestState` is declared here. The application in app.ts adds its value.
+  new Elysia({ name: 'gate' }).decorate({} as { requestState: RequestState }).macro({
     ...publicChecks(service),
     ...accountChecks(service),
     ...bodyChecks(service),
