@@ -86,7 +86,9 @@ export type Sweeper = {
 }
 
 export function startSweeps(service: Service): Sweeper {
-  const options = { unref: true }
+  // The schedules do not depend on a time zone. With UTC, croner does not read the time zone of the machine, which takes
+  // 6 ms of CPU time.
+  const options = { unref: true, utcOffset: 0 }
   const failing: Failing = new Map()
   let isStopped = false
   const runDue = (due: Sweeps) => {
