@@ -140,7 +140,7 @@ test('a file from before 1970 is taken too', async () => {
 
 test('a folder that is missing, or no output folder, is wrong usage', () => {
   const run = (...args: string[]) => Bun.spawnSync(selfCommand('watch', ...args))
-  expect(run('/nowhere', '--out', 'x').exitCode).toBe(2)
+  expect(run(join(temporaryFolder(), 'missing'), '--out', 'x').exitCode).toBe(2)
   expect(run('.').exitCode).toBe(2)
   expect(run('.', '--out', '').exitCode).toBe(2)
   expect(run('.', '--out', '-').exitCode).toBe(2)
