@@ -37,8 +37,8 @@ function optionsOf(jobId: string, worker: string | null) {
 }
 
 /**
- * Starts the engine of the server, with room for one job, and the simulated fleet of workers. The fleet gives the job
- * `taken` back at once.
+ * Starts the engine of the server, which does one job at a time, and a simulated fleet of workers. The fleet completes
+ * each job at once, but gives the job with the id `taken` back to the server.
  */
 function start() {
   const fleet = {

@@ -420,7 +420,10 @@ natsTest('a second server of the same cluster waits until the first one has ende
   await open(nats.port).link.close()
 })
 
-/** Opens a link that answers no request. `ready` resolves when the link is usable for the first time. */
+/**
+ * Opens a server's link to NATS. The link answers no request of a worker. `ready` resolves when the link is usable for
+ * the first time.
+ */
 function openLink(address: string, cluster = 'main'): { link: Link; ready: Promise<void> } {
   const { promise: ready, resolve: onReady } = Promise.withResolvers<void>()
   const settings = { address, credentials: null, cluster, leaseMs: 300 }

@@ -41,7 +41,7 @@ natsTest('a worker gets a job although its claim arrives before the number of th
   })
   const next = async (priority: Priority): Promise<Delivery> => {
     // The server uses only workers that it has heard from in the last two seconds. The test does not wait for an
-    // answer, because the server may be unable to answer.
+    // answer, because the proxy may hold the message back from the server.
     wire.publish(subjectsOf('order').request('gpu-1', 'hello'), bytesOf(hello))
     const { signal: lost } = new AbortController()
     const delivery = await pull(wire, 'order', { pool: pool ?? '', priority, waitMs: 500, lost })

@@ -134,8 +134,8 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
 const operators = openOperators(runtime())
 const isExact = addsBytesExactly(runtime())
 /**
- * The forms of the network that are tested. They differ in the operations for the products and the attention. If
- * steno's own operations do not run on this machine, the titles of the skipped tests in onnx/operators.test.ts say why.
+ * The forms of the network that are tested. They differ in the operations for matrix products and attention. If steno's
+ * own operations do not run on this machine, the titles of the skipped tests in onnx/operators.test.ts say why.
  */
 const forms: { form: string; own: Own | null; range: ByteRange | null }[] = [
   { form: 'operations of ONNX Runtime for every CPU', own: null, range: halfRange },
