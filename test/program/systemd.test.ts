@@ -31,7 +31,7 @@ function findBlock(start: string): string {
 const steps = `
   trap 'echo "failed: $BASH_COMMAND" >&2' ERR
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
-  # Root has run the program in the data folder before.
+  # Simulates that root has already run the program in the data folder: these files in the folder belong to root.
   install -d /var/lib/steno /var/lib/steno/uploads && touch /var/lib/steno/serve.lock
   for setting in STENO_MAX_DURATION=long STENO_MODEL=/home/x STENO_MODEL=bsae; do
     echo "$setting" >>/etc/steno.env
@@ -55,9 +55,9 @@ const steps = `
   echo "doctor: $(steno doctor | grep -c '^BAD' || true) bad"
   echo "read: $(readers | jq -s '.[0].status')"
 
-  # Nothing is transcribed from here on. The folder contains no model, so that the next starts load none. From the next
-  # start on, systemd restarts the service after two seconds without an answer. By default, it refuses the sixth start in
-  # ten seconds.
+  # Nothing is transcribed from here on, so STENO_MODEL names a folder without a model. From the next start on, systemd
+  # restarts the service if the service sends no watchdog message for two seconds (WatchdogSec). By default, systemd
+  # refuses the sixth start of a service in ten seconds. StartLimitIntervalSec=0 removes this limit.
   sed -i 's,^STENO_MODEL=.*,STENO_MODEL=/var/lib/steno,' /etc/steno.env
   mkdir -p /run/systemd/system/steno.service.d
   printf '[Unit]\\nStartLimitIntervalSec=0\\n[Service]\\nWatchdogSec=2\\nRestartSec=100ms\\n' >/run/systemd/system/steno.service.d/test.conf

@@ -57,8 +57,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Removes the folders of browsers whose test process has ended. Bun ends a test process without an event in which the
- * browser could be closed.
+ * Removes the folders of browsers whose test process has ended. At the end of a test process, Bun emits no event in
+ * which the process could close the browser and remove its folder.
  */
 function removeLeftProfiles(): void {
   for (const name of readdirSync(browserFolder)) {

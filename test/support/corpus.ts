@@ -136,8 +136,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * The body of a successful sign-up. `bodyRequests` builds several requests with this body and leaves them out, because
- * the password hash of each one takes much CPU time: a second in all.
+ * The body of a successful sign-up. `bodyRequests` leaves out all requests with this body. The server would hash a
+ * password for each of them, which would take a second of CPU time in all.
  */
 const signUp = JSON.stringify({ email: 'ana@example.org', password: 'long enough 1' })
 

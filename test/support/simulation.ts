@@ -440,8 +440,8 @@ async function refusable(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Waits three turns of the event loop. Only code that waits for a pending operation of the simulator is then still
- * waiting.
+ * Waits three turns of the event loop. In this time, all code of the service runs until it ends, or until it waits for
+ * an operation that the simulator has not settled yet.
  */
 async function drained(): Promise<void> {
   for (let count = 0; count < 3; count++) await new Promise<void>(resolve => setImmediate(resolve))
