@@ -63,6 +63,12 @@ const accepted: [string, string, keyof Config, unknown][] = [
   ['STENO_SMTP_URL', 'smtps://user:pw@mail.example', 'smtpUrl', 'smtps://user:pw@mail.example'],
   ['STENO_IDLE_UNLOAD', '5m', 'idleUnloadMs', 5 * minute],
   ['STENO_OFFLINE', '1', 'offline', true],
+  ['STENO_REQUEST_IDLE', '1s', 'requestIdleMs', second],
+  ['STENO_REQUEST_IDLE', '1500ms', 'requestIdleMs', 2 * second],
+  ['STENO_REQUEST_IDLE', '251s', 'requestIdleMs', 251 * second],
+  ['STENO_WORKER_LEASE', '1s', 'workerLeaseMs', second],
+  ['STENO_WORKER_LEASE', '1h', 'workerLeaseMs', hour],
+  ['STENO_CLUSTER', 'c'.repeat(32), 'cluster', 'c'.repeat(32)],
   ['STENO_LOG', 'json', 'log', 'json'],
   ['STENO_NATS', 'tls://a:1@one,tls://two', 'nats', 'tls://a:1@one,tls://two'],
   ['STENO_NATS', 'nats://a:1@one,nats://a:1@two', 'nats', 'nats://a:1@one,nats://a:1@two'],
@@ -105,6 +111,13 @@ const refused: [string, string][] = [
   ['STENO_DENY_IPS', 'nobody'],
   ['STENO_TRUST_PROXY', '10.0.0.0/8;127.0.0.1'],
   ['STENO_OFFLINE', 'yes'],
+  ['STENO_OFFLINE', '2'],
+  ['STENO_REQUEST_IDLE', '999ms'],
+  ['STENO_REQUEST_IDLE', '252s'],
+  ['STENO_WORKER_LEASE', '999ms'],
+  ['STENO_WORKER_LEASE', '61m'],
+  ['STENO_CLUSTER', 'c'.repeat(33)],
+  ['STENO_CLUSTER', 'a b'],
   ['STENO_IDLE_UNLOAD', 'never'],
   ['STENO_LOG', 'xml'],
 ]
@@ -162,6 +175,18 @@ test.each(['tls://one,nats://two', 'tls://one,tls://a:1@two', 'nats://a:1@one,na
   },
 )
 
+test.each(['nats:one', 'nats:///one', 'http://one', ','])(
+  'an address of NATS without a host or with another scheme is refused: %s',
+  given => {
+    const message = 'STENO_NATS: nats://HOST:PORT or tls://HOST:PORT is needed, several with commas'
+    expect(problemsOf({ STENO_NATS: given })).toEqual([message])
+  },
+)
+
+test('no engine process is needed if workers take the jobs', () => {
+  expect(readConfig({ STENO_WORKERS: '0', STENO_NATS: 'nats://one' }).workers).toBe(0)
+})
+
 test('an unknown variable is refused, with the nearest setting', () => {
   expect(problemsOf({ STENO_MODLE: 'base', STENO_PORTS: '8080' })).toEqual([
     'STENO_MODLE is not a setting; the nearest one is STENO_MODEL',
@@ -170,6 +195,7 @@ test('an unknown variable is refused, with the nearest setting', () => {
   expect(
     problemsOf({ MODEL: 'base', STENOGRAPHY: '1', STENO_NATIVE_DIR: '/x', STENO_TEST_PROGRAM: '' }),
   ).toEqual([])
+  expect(problemsOf({ STENO_ENV_FILE: '/x', STENO_CACHE_DIR: '/x' })).toEqual([])
 })
 
 test('one error names all invalid settings', () => {
@@ -180,6 +206,7 @@ test('one error names all invalid settings', () => {
 test('a minimum duration above the maximum is refused', () => {
   const [problem] = problemsOf({ STENO_MIN_DURATION: '2h', STENO_MAX_DURATION: '1h' })
   expect(problem).toContain('STENO_MIN_DURATION')
+  expect(problemsOf({ STENO_MIN_DURATION: '1h', STENO_MAX_DURATION: '1h' })).toEqual([])
 })
 
 test('an IPv6 host is written in brackets in an address', () => {

@@ -3,8 +3,10 @@ import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { putSettings, requireUsable } from '../../src/cli/install.ts'
 import { installedSettings, pathsIn, settingsIn } from '../../src/cli/installed.ts'
+import { serviceConfig } from '../../src/cli/settings.ts'
 import { requireSystemd, unitText } from '../../src/cli/unit.ts'
 import { findCommand } from '../support/command.ts'
+import { inEnvironment } from '../support/environment.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const folder = temporaryFolder()
@@ -85,20 +87,17 @@ test('the data folder in the settings file is used, and no other one is accepted
   })
 })
 
-test('a relative path in the settings file starts at the data folder, where the service runs', () => {
+test('a relative path in the settings file starts at the data folder, where the service runs', async () => {
   const file = join(folder, 'relative.env')
   const paths = 'STENO_MODELS_DIR=models\nSTENO_STANDBY=/mnt/pair\nSTENO_MODEL=./mine\n'
   writeFileSync(file, `STENO_DATA_DIR=/srv/words\n${paths}STENO_DEVICE=cpu\n`)
   const before = process.cwd()
-  process.env.STENO_ENV_FILE = file
   // The unit hides /tmp, so a path that starts at the working folder of this process would be refused.
   process.chdir('/tmp')
   try {
-    const absolute = { STENO_MODELS_DIR: '/srv/words/models', STENO_MODEL: '/srv/words/mine' }
-    expect(installedSettings()).toMatchObject({
-      ...absolute,
-      STENO_STANDBY: '/mnt/pair',
-      STENO_DEVICE: 'cpu',
+    await inEnvironment({ STENO_ENV_FILE: file }, () => {
+      const absolute = { STENO_MODELS_DIR: '/srv/words/models', STENO_MODEL: '/srv/words/mine' }
+      expect(installedSettings()).toMatchObject({ ...absolute, STENO_STANDBY: '/mnt/pair' })
     })
     requireUsable(settingsIn(file), '/srv/words')
     const outside = () => requireUsable({ STENO_MODELS_DIR: '../../home/models' }, '/srv/words')
@@ -109,7 +108,22 @@ test('a relative path in the settings file starts at the data folder, where the 
     expect(pathsIn({ STENO_MODEL: 'base', STENO_STANDBY: '' }, '/srv/words')).toEqual({})
   } finally {
     process.chdir(before)
-    delete process.env.STENO_ENV_FILE
+  }
+})
+
+test('a command uses the settings of the installed service if no other data folder is named, and its own before these', async () => {
+  const file = join(folder, 'own.env')
+  writeFileSync(file, 'STENO_DATA_DIR=/srv/words\nSTENO_DEVICE=cpu\nSTENO_PORT=9090\n')
+  const before = process.cwd()
+  process.chdir(folder)
+  try {
+    await inEnvironment({ STENO_ENV_FILE: file, STENO_DEVICE: 'cuda' }, () => {
+      expect(serviceConfig()).toMatchObject({ dataDir: '/srv/words', device: 'cuda', port: 9090 })
+      expect(serviceConfig({ device: '' })).toMatchObject({ device: 'auto', port: 9090 })
+      expect(serviceConfig({ 'data-dir': '/srv/own' })).toMatchObject({ dataDir: '/srv/own', port: 8080 })
+    })
+  } finally {
+    process.chdir(before)
   }
 })
 

@@ -143,13 +143,16 @@ byRoot('a default data folder of another user stops only the commands that need 
     process.setuid(${otherUser})
     try { dataConfig() } catch (error) { console.log(error.message) }
     console.log(findDataDir({}))
-    console.log(localConfig().modelsDir)`
+    console.log(localConfig().modelsDir)
+    console.log(localConfig({ 'data-dir': 'steno-data' }).modelsDir)`
   const env = { PATH, STENO_CACHE_DIR: '/cache', STENO_ENV_FILE: '/no.env' }
   const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd, env })
   expect(`${stdout}`.trim().split('\n')).toEqual([
     `this user may not read and write ${data}/steno.db: run the command as the user of the service, or as root`,
     data,
     '/cache/models',
+    // The named folder is used, so the models are in it.
+    'null',
   ])
 })
 
