@@ -8,6 +8,7 @@ import { log } from '../../src/base/log.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
+import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import type { Report } from '../../src/engine/protocol.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
 import { openEngine, type SupervisorOptions } from '../../src/engine/supervisor.ts'
@@ -193,11 +194,14 @@ test('cancelling a job kills its worker, and the next job gets a new one', async
 
 test('cancelling a waiting job leaves the running job alone', async () => {
   const opened = open('slow')
-  const first = run(opened)
+  let ended = false
+  const first = run(opened).finally(() => (ended = true))
   const stop = new AbortController()
   const second = run(opened, job(), stop.signal)
   stop.abort(new Error('cancelled'))
   await expect(second).rejects.toThrow('cancelled')
+  await expect(run(opened, job(), stop.signal)).rejects.toThrow('cancelled')
+  expect(ended).toBe(false)
   await first
 })
 
@@ -310,14 +314,15 @@ test('the state shows the download of the model, then that the engine is ready',
   })
 })
 
-test('the default model replaces the built-in one when it is installed', async () => {
+test('the default model replaces the built-in one when it is installed, also after a job that runs meanwhile', async () => {
+  using logged = spyOn(log, 'info').mockImplementation(() => {})
   const wanted = join(folder, 'wanted')
   const answers = [
     { folder, name: 'pocket', ...alone, voices, notice: 'good for a try' },
     { folder, name: 'pocket', ...alone, voices, notice: 'good for a try' },
     null,
   ]
-  const opened = open('well', {
+  const opened = open('slow', {
     retryMs: 1,
     prepare: async () => {
       const answer = answers.shift()
@@ -328,13 +333,17 @@ test('the default model replaces the built-in one when it is installed', async (
     },
   })
   const isPublished = Promise.withResolvers<void>()
-  const first = await run(opened)
+  await ready(opened)
   expect(opened.state()).toMatchObject({ ready: true, model: 'pocket', message: 'good for a try' })
+  const started = Promise.withResolvers<void>()
+  const first = run(opened, job(), undefined, seconds => seconds > 0 && started.resolve())
+  await started.promise
   isPublished.resolve()
-  while (opened.state().model !== 'base') await Bun.sleep(5)
-  const second = await run(opened)
-  expect(opened.state()).toMatchObject({ ready: true, message: 'ready' })
-  expect(second.full_transcript).not.toBe(first.full_transcript)
+  while (logged.mock.calls.at(-1)?.[0] !== 'model replaced') await Bun.sleep(5)
+  expect(opened.state()).toMatchObject({ ready: true, model: 'pocket' })
+  const [one, other] = [await first, await run(opened)]
+  expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'base' })
+  expect([one.model, other.model]).toEqual(['pocket', 'base'])
 })
 
 test('the default model is tried even while the built-in one cannot be loaded', async () => {
@@ -387,6 +396,19 @@ test('a job cancels the idle timer, which restarts when the job ends', async () 
   const { full_transcript } = await running
   expect(timers.set.length).toBe(1)
   expect((await run(opened)).full_transcript).toBe(full_transcript)
+})
+
+test('an idle worker starts no idle timer while another worker has a job', async () => {
+  const timers = steeredTimers()
+  const opened = open('hangs-once', { after: timers.after }, { workers: 2, idleUnloadMs: 1000 })
+  const stop = new AbortController()
+  const hanging = run(opened, job(), stop.signal).catch(({ message }) => message)
+  const seen = job()
+  await Bun.write(seen.path, 'seen')
+  await run(opened, seen)
+  expect(timers.set).toEqual([])
+  stop.abort(new Error('cancelled'))
+  expect(await hanging).toBe('cancelled')
 })
 
 test('a job that is cancelled while the engine loads again leaves a worker for the next one', async () => {
@@ -443,11 +465,14 @@ test('without an idle time the workers are kept', async () => {
   expect(timers.set).toEqual([])
 })
 
-test('closing kills every worker', async () => {
-  const opened = open('well', {}, { workers: 2 })
+test('closing kills every worker, and cancels the idle timer', async () => {
+  const timers = steeredTimers()
+  const opened = open('well', { after: timers.after }, { workers: 2, idleUnloadMs: 1000 })
   const transcripts = await Promise.all([run(opened), run(opened)])
   const pids = transcripts.map(({ full_transcript }) => Number(full_transcript.split(' ').at(-1)))
+  expect(timers.set.length).toBe(1)
   await opened.close()
+  expect(timers.set).toEqual([])
   for (const pid of pids) await gone(pid)
 })
 
@@ -465,10 +490,13 @@ function gpuOf(pid: number): string | undefined {
   return variables.find(each => each.startsWith('CUDA_VISIBLE_DEVICES='))?.split('=')[1]
 }
 
-test('of several GPUs, each worker has one, also after it was replaced', async () => {
-  const opened = open('well', { gpus: ['0', 'GPU-4f'] })
+test('of several GPUs, each worker has one and its share of the cores, also after it was replaced', async () => {
+  using logged = spyOn(log, 'info').mockImplementation(() => {})
+  const opened = open('well', { gpus: ['0', 'GPU-4f'] }, { threads: null })
   expect(opened.capacity).toBe(2)
   await ready(opened)
+  const threads = Math.max(1, Math.floor(allowedCores() / 2))
+  expect(logged.mock.calls.at(-1)).toEqual(['engine ready', expect.objectContaining({ engines: 2, threads })])
   const before = await gpusOfChildren(2)
   expect([...before.values()].toSorted()).toEqual(['0', 'GPU-4f'])
   const [[killed, lost] = [0, ''], [kept] = [0]] = [...before]
