@@ -4,8 +4,9 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
-export function allowedCores(): number {
-  return Math.max(1, Math.min(availableParallelism(), quotaOf(read('/sys/fs/cgroup/cpu.max'))))
+/** `quota` is the content of the cgroup file cpu.max, or an empty text if there is no such file. */
+export function allowedCores(quota = read('/sys/fs/cgroup/cpu.max')): number {
+  return Math.max(1, Math.min(availableParallelism(), coresOf(quota)))
 }
 
 /**
@@ -13,7 +14,7 @@ export function allowedCores(): number {
  * period: `200000 100000` allows 2 cores. The result is rounded down, but at least 1, and is infinity if there is no
  * limit or if `line` is empty.
  */
-function quotaOf(line: string): number {
+function coresOf(line: string): number {
   const [quota, period] = line.trim().split(/\s+/).map(Number)
   return quota && period ? Math.max(1, Math.floor(quota / period)) : Number.POSITIVE_INFINITY
 }

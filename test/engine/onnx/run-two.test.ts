@@ -74,8 +74,8 @@ test.skipIf(!linux)('an error in one of two runs is thrown, and later runs work'
   session.close()
 })
 
-test('a runtime with one thread does not run a model twice at the same time', () => {
-  const session = openSession({ ...runtime(), threads: 1 }, powers())
+test.each([1, 3])('a runtime with %p threads does not run a model twice at the same time', threads => {
+  const session = openSession({ ...runtime(), threads }, powers())
   expect(session.runTwo(['x'], ['y'])).toBeNull()
   session.close()
 })
