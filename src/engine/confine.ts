@@ -67,7 +67,7 @@ export function readablePaths(dataDir: string, needed: string[] = []): string[] 
     paths.push(...entriesOf(dirname(folder)).filter(path => path !== folder))
   // Plain files that the engine does not need are left out. The kernel keeps a file with a Landlock rule until the
   // engine ends, so the space of a deleted file would not become free.
-  return paths.filter(path => kept.has(path) || kept.has(dirname(path)) || !isPlainFile(path))
+  return paths.filter(path => kept.has(path) || !isPlainFile(path))
 }
 
 /**

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { assemble } from '../../src/engine/assemble.ts'
 import { sampleRate } from '../../src/engine/audio.ts'
 import type { PlacedText } from '../../src/engine/hear/place.ts'
+import { groupWords } from '../../src/engine/utterances.ts'
 import { UtterancesSoFar } from '../../src/engine/utterances-so-far.ts'
 
 /**
@@ -35,6 +36,14 @@ test.each([
   [' ወደ ቤት ሄደ። መጣ።', ['ወደ ቤት ሄደ።', 'መጣ።']],
 ])('an utterance is a sentence, or the speech between two pauses: %s', (text, expected) => {
   expect(texts(wordsOf(text))).toEqual(expected)
+})
+
+test('the words of two speakers are in two utterances', () => {
+  const words = wordsOf(' one two three').map((word, at) => ({ ...word, speaker: at < 2 ? 0 : 1 }))
+  expect(groupWords(words).map(group => group.map(({ text }) => text))).toEqual([
+    [' one', ' two'],
+    [' three'],
+  ])
 })
 
 test('speech without a pause is split after half a minute', () => {

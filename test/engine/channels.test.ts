@@ -36,5 +36,5 @@ test('the duration is that of the longest channel, even if another channel has m
 })
 
 test('the peaks of all channels are the highest of them', () => {
-  expect(mergePeaks([Uint8Array.of(1, 9, 3), Uint8Array.of(4, 2)])).toEqual(Uint8Array.of(4, 9, 3))
+  expect(mergePeaks([Uint8Array.of(4, 2), Uint8Array.of(1, 9, 3)])).toEqual(Uint8Array.of(4, 9, 3))
 })

@@ -15,6 +15,7 @@ const isWhole = process.platform === 'linux' && missingProtections().length === 
 const uuid = 'dbc262fa-145a-4ea5-9c62-bc9d8b0446e0'
 const secrets = [
   'secret.key',
+  'serve.lock',
   'steno.db',
   'steno.db-wal',
   'replaced-3.db',

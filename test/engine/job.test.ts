@@ -10,6 +10,7 @@ import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { Report } from '../../src/engine/protocol.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
 import { Diarization } from '../../src/engine/who/diarize.ts'
+import { limits } from '../../src/limits.ts'
 import { decode } from '../../src/media/decode.ts'
 import { clips, runtime, unless, voices } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -33,7 +34,7 @@ async function stereoOf(path: string): Promise<string> {
   return stereo
 }
 
-/** Returns a fake model for Chinese. Each call of `hear` returns the next element of `texts`. */
+/** Returns a fake model for Chinese. Each call of `hear` returns the next element of `texts`, split at each `|`. */
 function writing(texts: readonly string[]): SpeechModel {
   const next = texts.values()
   return {
@@ -45,7 +46,8 @@ function writing(texts: readonly string[]): SpeechModel {
       warning: null,
       hear: async ([window]) => {
         const { from, to } = window ?? { from: 0, to: 0 }
-        return { language: 'zh', texts: [{ text: next.next().value ?? '', from, to, probability: 1 }] }
+        const heard = (next.next().value ?? '').split('|')
+        return { language: 'zh', texts: heard.map(text => ({ text, from, to, probability: 1 })) }
       },
     }),
     detect: null,
@@ -121,7 +123,7 @@ test.skipIf(!clips)(
       )
     const path = join(temporaryFolder(), 'three.wav')
     await Bun.write(path, wavFile(samples))
-    const model = writing(['一。', '二。', '三。'])
+    const model = writing(['一。', '二。|三。|四。', '五。'])
     const start: SpeechModel['start'] = context => ({ ...model.start(context), rows: 1 })
     const reports = await reportsOf(
       { ...model, start },
@@ -131,25 +133,34 @@ test.skipIf(!clips)(
       report.kind === 'utterances' ? [[report.first, report.utterances.map(({ text }) => text)]] : [],
     )
     expect(places).toEqual([
-      [0, ['一。']],
-      [1, ['二。']],
-      [2, ['三。']],
+      [0, ['一。', '二。', '三。']],
+      [3, ['四。']],
+      [4, ['五。']],
     ])
   },
 )
 
-test.skipIf(!clips)(`all channels of a Chinese recording are in one script${skipped}`, async () => {
-  const path = await stereoOf(join(clips ?? '', 'doctor.flac'))
-  const model = writing(['这里说的是简体。', '這裡說的是繁體。'])
-  const reports = await reportsOf(model, plainInput({ path, language: 'zh', channels: 2 }))
-  const done = reports.find(report => report.kind === 'done')
-  expect(done?.transcript.full_transcript).toBe('这里说的是简体。这里说的是繁体。')
-  const utterances = reports.flatMap(report => (report.kind === 'utterances' ? report.utterances : []))
-  expect(utterances.map(({ speaker, text }) => [speaker, text])).toEqual([
-    ['SPEAKER 1', '这里说的是简体。'],
-    ['SPEAKER 2', '这里说的是繁体。'],
-  ])
-})
+test.skipIf(!clips)(
+  `all channels of a Chinese recording are in one script, and count equally in the progress${skipped}`,
+  async () => {
+    const path = await stereoOf(join(clips ?? '', 'doctor.flac'))
+    const model = writing(['这里说的是简体。', '這裡說的是繁體。'])
+    let now = 0
+    using _clock = spyOn(performance, 'now').mockImplementation(() => (now += limits.engineReportEveryMs))
+    const durationMs = 4083
+    const reports = await reportsOf(model, plainInput({ path, language: 'zh', channels: 2, durationMs }))
+    const reached = reports.flatMap(report => (report.kind === 'progress' ? [report.seconds] : []))
+    expect(reached).toEqual(reached.toSorted((one, other) => one - other))
+    expect(reached.at(-1)).toBeCloseTo(durationMs / 1000, 1)
+    const done = reports.find(report => report.kind === 'done')
+    expect(done?.transcript.full_transcript).toBe('这里说的是简体。这里说的是繁体。')
+    const utterances = reports.flatMap(report => (report.kind === 'utterances' ? report.utterances : []))
+    expect(utterances.map(({ speaker, text }) => [speaker, text])).toEqual([
+      ['SPEAKER 1', '这里说的是简体。'],
+      ['SPEAKER 2', '这里说的是繁体。'],
+    ])
+  },
+)
 
 test.skipIf(!clips)(
   `the utterances of separate channels are the turns, if the turns are wanted${skipped}`,
