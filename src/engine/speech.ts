@@ -8,6 +8,7 @@ import { openWhisper, type Variant } from './hear/whisper.ts'
 import { whisperModel } from './hear/whisper-model.ts'
 import { requireMemory } from './memory.ts'
 import { framewiseKind, framewiseWeights } from './models/framewise-layout.ts'
+import { pointerFault } from './models/git-lfs.ts'
 import { isCompact, weightFiles } from './models/layout.ts'
 import type { InstalledModel } from './models/store.ts'
 import type { Runtime } from './onnx/runtime.ts'
@@ -24,16 +25,25 @@ export async function openSpeech(
   const kind = framewiseKind(folder)
   if (kind !== null) {
     const files = framewiseWeights(folder, kind, device !== 'cpu')
-    requireMemory(files)
+    requireWeights(files)
     const open = kind === 'ctc' ? openCtc : openTdt
     const variant = files.some(path => path.endsWith('.int8.onnx')) ? 'int8' : 'fp32'
     return { model: await open(runtime, { name, folder }, device), variant }
   }
   const compact = isCompact(folder)
   const variant = compact ? 'compact' : variantFor(folder, device)
-  requireMemory(weightFiles(folder, variant))
+  requireWeights(weightFiles(folder, variant))
   const whisper = await openWhisper(runtime, folder, { device: compact ? 'cpu' : device, variant, notes })
   return { model: whisperModel(runtime, name, whisper), variant: variant.replace('_', '') || 'fp32' }
+}
+
+/** Throws an error if a weight file was not fetched, or if the files are larger than the available memory. */
+function requireWeights(files: readonly string[]): void {
+  for (const path of files) {
+    const fault = pointerFault(path)
+    if (fault !== null) throw new Error(fault)
+  }
+  requireMemory(files)
 }
 
 /**

@@ -49,6 +49,21 @@ test('weights that are larger than the memory are refused, and the largest file 
   )
 })
 
+const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 208334826\n'
+
+test('a weight file that Git LFS has not fetched is named, if it is one of those that are used', async () => {
+  const folder = await modelFolder('', '_fp16')
+  await Bun.write(join(folder, 'onnx/decoder_model_merged_fp16.onnx'), pointer)
+  const message = () => openModel({ ...alone, folder, device: 'cpu' }).catch(error => error.message)
+  expect(await message()).not.toContain('Git LFS')
+  const path = join(folder, 'onnx/decoder_model_merged.onnx')
+  await Bun.write(path, pointer)
+  expect(await message()).toBe(`cpu: ${path} is a pointer of Git LFS, not the file itself: run git lfs pull`)
+  await writeCtcModel(folder, ['<s>', ' ', 'a'])
+  await Bun.write(join(folder, 'model.int8.onnx'), pointer)
+  expect(await message()).toContain('model.int8.onnx is a pointer of Git LFS')
+})
+
 test('a tokenizer that is damaged in the middle, or has a list of tokens without ids, is named', async () => {
   const folder = await modelFolder('')
   const path = join(folder, 'tokenizer.json')

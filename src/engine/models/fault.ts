@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { compactFile } from '../network/compact.ts'
 import { type FramewiseKind, framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
+import { pointerFault } from './git-lfs.ts'
 import { isCompact, jsonFiles, missingWeights, namesIn } from './layout.ts'
 import { isLock, lockName } from './lock.ts'
 
@@ -23,7 +24,7 @@ function whisperFault(folder: string): string | null {
   for (const name of jsonFiles) {
     const path = join(folder, name)
     if (!existsSync(path)) return `${path} is missing`
-    const fault = jsonFault(path)
+    const fault = pointerFault(path) ?? jsonFault(path)
     if (fault !== null) return fault
   }
   const [missing] = missingWeights(folder)

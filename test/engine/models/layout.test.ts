@@ -65,6 +65,11 @@ const damaged: [string, string, string][] = [
   ['generation_config.json', '', 'generation_config.json is not JSON'],
   ['tokenizer.json', '{"model": {"vocab": {"a": 1, "b"', 'tokenizer.json is not JSON'],
   ['tokenizer.json', '{}', 'tokenizer.json has no vocabulary'],
+  [
+    'tokenizer.json',
+    'version https://git-lfs.github.com/spec/v1\n',
+    'tokenizer.json is a pointer of Git LFS',
+  ],
   ['onnx/encoder_model_quantized.onnx', '', 'onnx/encoder_model_quantized.onnx is empty'],
 ]
 test.each(damaged)('%s with the content %j is a fault', async (path, content, fault) => {
