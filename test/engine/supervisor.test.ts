@@ -284,13 +284,24 @@ test('the engine is not ready while its model cannot be loaded, and its state na
   })
 })
 
-test('the engine is not ready while its model is damaged, and its state names no path', async () => {
+test('the engine is not ready while its model is damaged, and its state names no path; it tries again', async () => {
+  using _logged = spyOn(log, 'error').mockImplementation(() => {})
+  const repaired = Promise.withResolvers<void>()
+  let attempts = 0
   const opened = open('well', {
-    prepare: () => Promise.reject(new Error('/models/tiny/config.json is missing')),
+    retryMs: 1,
+    prepare: async () => {
+      if (++attempts === 1) throw new Error('/models/tiny/config.json is missing')
+      await repaired.promise
+      return { folder, name: 'base', ...alone, voices, notice: null }
+    },
   })
   const starting = opened.state().message
   while (opened.state().message === starting) await Bun.sleep(5)
   expect(opened.state()).toMatchObject({ ready: false, message: expect.not.stringContaining('/') })
+  repaired.resolve()
+  await ready(opened)
+  expect(opened.state()).toMatchObject({ model: 'base', message: 'ready' })
 })
 
 test('the state shows the download of the model, then that the engine is ready', async () => {
