@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { Config } from '../../src/config.ts'
 import { openModel } from '../../src/engine/load.ts'
 import { requireMemory } from '../../src/engine/memory.ts'
+import { compactFile } from '../../src/engine/network/compact.ts'
 import { variantFor } from '../../src/engine/speech.ts'
 import { pocket, unless } from '../support/engine-room.ts'
+import { inEnvironment } from '../support/environment.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { writeCtcModel } from '../support/framewise-models.ts'
 import { modelFiles } from '../support/model-files.ts'
@@ -86,19 +89,32 @@ test.skipIf(!pocket)(`a damaged weight file is named${unless(pocket, 'pocket mod
 })
 
 test.skipIf(!pocket)(
-  `further models add their languages; one that cannot be loaded is named and left out${unless(pocket, 'pocket model')}`,
+  `further models add their languages and abilities; one that cannot be loaded is named and left out${unless(pocket, 'pocket model')}`,
   async () => {
     const [good, bad] = [temporaryFolder(), temporaryFolder()]
     await writeCtcModel(good, ['<s>', ' ', 'a'])
     await writeCtcModel(bad, ['<s>', ' ', 'a'], 9)
     const others = [
       { name: 'bad', folder: bad },
-      { name: 'omnilingual', folder: good },
+      { name: 'pocket', folder: pocket ?? '' },
     ]
-    const { models, facts } = await openModel({ ...alone, folder: pocket ?? '', others, device: 'cpu' })
+    const opened = await openModel({ ...alone, name: 'omnilingual', folder: good, others, device: 'cpu' })
+    const { models, facts } = opened
     for (const model of models.speech) model.close()
-    expect(models.speech.map(({ name }) => name)).toEqual(['mine', 'omnilingual'])
-    expect(facts.languages).toContain('zu')
+    expect(models.speech.map(({ name }) => name)).toEqual(['omnilingual', 'pocket'])
+    expect([models.detector?.name, facts.translates]).toEqual(['pocket', true])
+    expect(facts.languages).toEqual(expect.arrayContaining(['zu', 'en']))
     expect(facts.notes).toEqual([expect.stringContaining('the model bad cannot be loaded: ')])
   },
 )
+
+test('the error on a device that cannot be used says why', () =>
+  inEnvironment({ STENO_NATIVE_DIR: temporaryFolder(), STENO_CACHE_DIR: temporaryFolder() }, async () => {
+    const folder = await modelFolder('')
+    const message = (device: Config['device']) =>
+      openModel({ ...alone, folder, device }).catch(error => error.message)
+    expect(await message('cuda')).toBe('cuda: its provider is not here; run: steno runtime pull cuda')
+    await Bun.write(join(folder, compactFile), 'weights')
+    expect(await message('cuda')).toMatch(/^weights in the compact form run on the CPU, not on cuda; cpu: /)
+    expect(await message('auto')).toMatch(/^cpu: /)
+  }))

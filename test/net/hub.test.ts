@@ -84,3 +84,18 @@ test('the hub is Hugging Face, unless a variable with a value names another one'
   expect(hubFrom(variables)).toEqual({ endpoint: 'https://huggingface.co', token: null })
   expect(hubFrom({ HF_ENDPOINT: 'http://mirror/hub//' }).endpoint).toBe('http://mirror/hub')
 })
+
+test.each([
+  [401, '; a token in HF_TOKEN may be needed'],
+  [403, '; a token in HF_TOKEN may be needed'],
+  [404, ''],
+])('the message on a refusal with the status %p has the hint %p', async (status, hint) => {
+  const message = await listed(() => new Response('', { status }))
+  expect(message).toBe(`http://127.0.0.1/api/models/owner/name/tree/abcdef0 answered ${status}${hint}`)
+})
+
+test('a request that is aborted rejects with the reason of the abort', async () => {
+  const hub = { endpoint: 'http://127.0.0.1:1', token: null }
+  const aborted = AbortSignal.abort(new Error('stopped'))
+  await expect(listFiles(hub, 'owner/name', 'abcdef0', aborted)).rejects.toThrow('stopped')
+})
