@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../../src/config.ts'
 import { openModel } from '../../src/engine/load.ts'
 import { requireMemory } from '../../src/engine/memory.ts'
+import { type VoiceChoice, type VoiceFiles, voicesFor } from '../../src/engine/models/voices.ts'
 import { compactFile } from '../../src/engine/network/compact.ts'
 import { variantFor } from '../../src/engine/speech.ts'
 import { pocket, unless } from '../support/engine-room.ts'
@@ -107,6 +108,22 @@ test.skipIf(!pocket)(
     expect(facts.notes).toEqual([expect.stringContaining('the model bad cannot be loaded: ')])
   },
 )
+
+test('without usable voice models, all jobs without diarization still work, and the facts say why', async () => {
+  const folder = temporaryFolder()
+  await writeCtcModel(folder, ['<s>', ' ', 'a'])
+  const factsWith = async (voices: VoiceChoice) => {
+    const { models, facts } = await openModel({ ...alone, folder, voices, device: 'cpu' })
+    for (const model of models.speech) model.close()
+    return [facts.diarization, facts.notes]
+  }
+  expect(await factsWith({ problem: 'none' })).toEqual(['none', []])
+  const damaged = { ...(voicesFor('pocket', '') as VoiceFiles), segmentation: folder }
+  expect(await factsWith(damaged)).toEqual([
+    expect.stringContaining('cannot be loaded; the log says why'),
+    [expect.stringContaining('the voice models cannot be loaded: ')],
+  ])
+})
 
 test('the error on a device that cannot be used says why', () =>
   inEnvironment({ STENO_NATIVE_DIR: temporaryFolder(), STENO_CACHE_DIR: temporaryFolder() }, async () => {

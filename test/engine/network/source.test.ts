@@ -67,15 +67,24 @@ test("a source of Hugging Face's safetensors has the names and floats of the fil
 })
 
 /**
- * Writes a safetensors file with the given header and 16 bytes of tensors. Adds the entry `__metadata__` to the header,
- * as Hugging Face's library does.
+ * Writes a safetensors file with the given header. Adds the entry `__metadata__` to the header, as Hugging Face's library
+ * does. `content` are the bytes of the tensors.
  */
-function writeSafetensors(path: string, header: object): void {
+function writeSafetensors(path: string, header: object, content = new Uint8Array(16)): void {
   const text = Buffer.from(JSON.stringify({ __metadata__: { format: 'pt' }, ...header }))
   const length = Buffer.alloc(8)
   length.writeBigUInt64LE(BigInt(text.length))
-  writeFileSync(path, Buffer.concat([length, text, Buffer.alloc(16)]))
+  writeFileSync(path, Buffer.concat([length, text, content]))
 }
+
+test('weights in bfloat16 are read as floats', () => {
+  const path = join(temporaryFolder(), 'model.safetensors')
+  // A bfloat16 number is the upper half of a 32-bit float.
+  const content = new Uint8Array(Uint16Array.of(0x3f80, 0xc000, 0x3e20, 0).buffer)
+  const tensor = { dtype: 'BF16', shape: [4], data_offsets: [0, 8] }
+  writeSafetensors(path, { 'encoder.conv1.bias': tensor }, content)
+  expect([...openSource(dirname(path)).get('encoder.conv1.bias')!()]).toEqual([1, -2, 0.15625, 0])
+})
 
 test('metadata of a safetensors file, and tensors that are no floats, are left out', () => {
   const home = temporaryFolder()

@@ -97,6 +97,8 @@ test('the speakers of a transcript get names, and voices of another model are na
   expect(named.utterances.map(({ speaker }) => speaker)).toEqual(['SPEAKER 1', 'Ann', 'SPEAKER 1'])
   expect(named.utterances[1]?.words[0]?.speaker).toBe('Ann')
   expect(named.warnings).toEqual(['for tests', expect.stringContaining('were not compared: Old.')])
+  const unread = await nameSpeakers(voices, transcript, known.slice(1), () => soundOf([]))
+  expect(unread).toEqual({ ...transcript, warnings: [expect.stringContaining('Old.')] })
   expect(await nameSpeakers(voices, transcript, [], () => soundOf([]))).toBe(transcript)
   const silent = transcriptWith([])
   expect(await nameSpeakers(voices, silent, known, () => soundOf([]))).toBe(silent)
