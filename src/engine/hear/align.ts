@@ -7,7 +7,6 @@ import { type AttendedBand, attentionIn } from './attention.ts'
 import { mergePunctuation } from './punctuation.ts'
 import type { Tokenizer } from './tokenizer.ts'
 import { startsOf, warp } from './warp.ts'
-import { limitLengths } from './word-lengths.ts'
 
 /** A segment: the text tokens of a window from one timestamp token to the next, or to the end of the text. */
 export type Segment = {
@@ -47,13 +46,11 @@ export function wordTimes(
   const merged = mergePunctuation(within.flatMap((words, index) => withinTimes(words, segments[index]!)))
   // Wrong timestamp tokens can crowd the words of a segment together at its start or end. All words are then aligned
   // again, and may lie anywhere in the window.
-  if (!areCrowded(merged, frames)) return limitLengths(merged)
+  if (!areCrowded(merged, frames)) return merged
   const anywhere = segments.flatMap(({ attention }) =>
     attention.map(attention => ({ begin: 0, end: frames, attention })),
   )
-  return limitLengths(
-    mergePunctuation(alignedIn(tokenizer, language, segments, { bands: anywhere, frames }).flat()),
-  )
+  return mergePunctuation(alignedIn(tokenizer, language, segments, { bands: anywhere, frames }).flat())
 }
 
 /**

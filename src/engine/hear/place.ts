@@ -8,7 +8,7 @@ import { segmentsOf } from './segments.ts'
 import type { Span } from './speech-spans.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
-import { lengthenShort } from './word-lengths.ts'
+import { lengthenShort, limitLengths } from './word-lengths.ts'
 import { inFrames, spanOf, voicesIn } from './word-span.ts'
 
 /** A word with its text and its span in the recording. `probability` is null if not known. */
@@ -25,7 +25,8 @@ export function placeInRecording(
   const voices = voicesIn(window)
   if (hypothesis.attention.length === 0)
     return placeWords(window, estimatedTimes(tokenizer, language, segments, voices.map(inFrames)))
-  return lengthenShort(placeWords(window, wordTimes(tokenizer, language, segments, hypothesis.frames)))
+  const words = wordTimes(tokenizer, language, segments, hypothesis.frames)
+  return lengthenShort(limitLengths(placeWords(window, words)))
 }
 
 /** Converts the times of words from model frames of the window to samples of the recording. */

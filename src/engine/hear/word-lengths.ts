@@ -2,25 +2,24 @@
 // pause.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
-import { framesPerSecond, sampleRate } from '../audio.ts'
-import type { AlignedWord } from './aligned-word.ts'
+import { sampleRate } from '../audio.ts'
 import type { Span } from './speech-spans.ts'
 
-const medianMax = 0.7 * framesPerSecond
+const medianMax = 0.7 * sampleRate
 /**
  * At the start or end of a sentence, a word has a maximum length, which `limitLengths` computes from the median length
- * of all words. The maximum is at least this number of model frames (one second). Otherwise correct long words would be
+ * of all words. The maximum is at least this number of samples (one second). Otherwise correct long words would be
  * shortened in fast speech.
  */
-const wordMax = framesPerSecond
-const wordMaxInside = 2 * framesPerSecond
+const wordMax = sampleRate
+const wordMaxInside = 2 * sampleRate
 
 /**
  * Shortens long words, because the time of a long word often includes silence. The maximum length is twice the median
  * length of the words, but at least 1 s and at most 1.4 s. A word inside a sentence is shortened to this maximum only
  * if it is longer than 2 s.
  */
-export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
+export function limitLengths<Word extends Span & { text: string }>(words: readonly Word[]): Word[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
   const median = lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length / 2)] ?? 0
   const longest = Math.max(2 * Math.min(median, medianMax), wordMax)

@@ -149,6 +149,27 @@ test('a word after a pause has at least a minimum length, but takes no time from
   expect((dense[1]!.to - dense[1]!.from) / sampleRate).toBeLessThan(0.12)
 })
 
+test('a word after a long pause lies in its own speech, although its attention includes the whole pause', () => {
+  const spanOfLast = (ids: number[], from: number, to: number) => {
+    const window = windowOf([speech(0, 2), speech(to - 0.6, to)])
+    const frame = Math.round(to / 0.02)
+    const ranges: [number, number][] = [anywhere, [0, 60], [60, 98], anywhere, anywhere]
+    const tokens = [at(0), ...ids.slice(0, 2), at(98), at(100), ...ids.slice(2), at(frame)]
+    ranges.push([Math.round(from / 0.02), frame], [frame, frame + 10])
+    const last = placeInRecording(whisper, window, hypothesis(tokens, ranges), 'en').at(-1)!
+    return [last.from / sampleRate, last.to / sampleRate]
+  }
+  // ` four.` is a sentence of one word. ` three` is in the middle of a sentence.
+  for (const ids of [
+    [0, 1, 3],
+    [0, 2, 2],
+  ]) {
+    const [from, to] = spanOfLast(ids, 2.04, 4.5)
+    expect(from).toBeGreaterThan(3.7)
+    expect(to).toBeGreaterThan(4.4)
+  }
+})
+
 test('without attention the words of a segment share its speech by their lengths', () => {
   const window = windowOf([speech(1, 3), speech(3.5, 9)])
   const tokens = [at(0), 0, 1, at(100), at(125), 2, 3]
