@@ -19,6 +19,12 @@ const tolerance = 0.08 * sampleRate
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 
 /**
+ * The usual error of a word time, in samples. A word with a punctuation mark, which is placed in the first voice that it
+ * overlaps, is not placed in a voice that it overlaps by less than this length, if it overlaps a later voice by more.
+ */
+const touchMin = 0.1 * sampleRate
+
+/**
  * A continuous stretch of speech. `begin` and `end` are positions in the window, in samples. A position in the window
  * minus `shift` is the position in the recording.
  */
@@ -56,10 +62,11 @@ export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
   const pauseFollows = /\p{P}\s*$/u.test(text)
   const touched = voices.filter(voice => voice.begin < end && voice.end > begin)
+  const clear = touched.find(voice => Math.min(voice.end, end) - Math.max(voice.begin, begin) >= touchMin)
   const beside = pauseFollows
     ? voices.findLast(voice => voice.begin < end)
     : voices.find(voice => voice.end > begin)
-  const voice = (pauseFollows ? touched[0] : touched.at(-1)) ?? beside ?? nearestOf(voices, begin)
+  const voice = (pauseFollows ? (clear ?? touched[0]) : touched.at(-1)) ?? beside ?? nearestOf(voices, begin)
   const place = (at: number) =>
     Math.min(Math.max(at, voice.begin - tolerance), voice.end + tolerance) - voice.shift
   const start = place(begin)

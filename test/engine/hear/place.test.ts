@@ -170,6 +170,16 @@ test('a word after a long pause lies in its own speech, although its attention i
   }
 })
 
+test('a word with a full stop is not placed in speech that it hardly overlaps', () => {
+  const window = windowOf([speech(0, 2), speech(2.6, 3.2)])
+  // The attention of ` four.` begins 0.04 s before the end of the first speech.
+  const ranges: [number, number][] = [anywhere, [0, 60], [60, 98], [98, 160], [160, 170], anywhere]
+  const texts = placeInRecording(whisper, window, hypothesis([at(0), 0, 2, 3, at(160)], ranges), 'en')
+  expect(texts[2]!.text).toBe(' four.')
+  expect(texts[2]!.from / sampleRate).toBeGreaterThan(2.4)
+  expect(texts[2]!.to / sampleRate).toBeGreaterThan(3.1)
+})
+
 test('without attention the words of a segment share its speech by their lengths', () => {
   const window = windowOf([speech(1, 3), speech(3.5, 9)])
   const tokens = [at(0), 0, 1, at(100), at(125), 2, 3]
