@@ -5,6 +5,7 @@ import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
 import { type AttendedBand, attentionIn } from './attention.ts'
 import { mergePunctuation } from './punctuation.ts'
+import type { Span } from './speech-spans.ts'
 import type { Tokenizer } from './tokenizer.ts'
 import { startsOf, warp } from './warp.ts'
 
@@ -30,18 +31,22 @@ const timeErrorMax = 0.3 * framesPerSecond
 /** The usual error of a timestamp token: 0.1 s, in model frames of 20 ms. */
 const timeError = 0.1 * framesPerSecond
 
+/** The largest error of a timestamp token that the model has rounded to a whole second: 1 s, in model frames of 20 ms. */
+const roundingMax = framesPerSecond
+
 /**
  * Returns the times of all words of a window. Each segment is the text between two timestamp tokens. Its words stay
  * between the times of these tokens, with a small tolerance. Otherwise a word could get the time of speech for which
- * the model returned no text.
+ * the model returned no text. `speech` has the stretches of speech in the window, in model frames.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
   language: string,
   allSegments: readonly Segment[],
   frames: number,
+  speech: readonly Span[] = [],
 ): AlignedWord[] {
-  const segments = withoutTimes(allSegments)
+  const segments = withSpeechEnds(withoutTimes(allSegments), speech)
   const within = alignedIn(tokenizer, language, segments, { bands: bandsOf(segments, frames), frames })
   const merged = mergePunctuation(within.flatMap((words, index) => withinTimes(words, segments[index]!)))
   // Wrong timestamp tokens can crowd the words of a segment together at its start or end. All words are then aligned
@@ -64,6 +69,21 @@ function withoutTimes(segments: readonly Segment[]): Segment[] {
       ? segment
       : { ...segment, attention: segment.attention.slice(0, segment.ids.length) },
   )
+}
+
+/**
+ * Corrects the ends of segments. If the timestamp token after a segment lies inside a stretch of speech, the segment
+ * ends at the end of this speech instead, but at most `roundingMax` later, and not after the start of the next segment.
+ * Without this correction, the last words of the segment could be pressed together before the timestamp token.
+ */
+function withSpeechEnds(segments: readonly Segment[], speech: readonly Span[]): Segment[] {
+  return segments.map((segment, index) => {
+    const { to } = segment
+    const around = speech.find(span => span.from < to && to < span.to)
+    if (!around) return segment
+    const next = segments[index + 1]?.from ?? around.to
+    return { ...segment, to: Math.max(to, Math.min(around.to, next, to + roundingMax)) }
+  })
 }
 
 /**

@@ -25,7 +25,7 @@ export function placeInRecording(
   const voices = voicesIn(window)
   if (hypothesis.attention.length === 0)
     return placeWords(window, estimatedTimes(tokenizer, language, segments, voices.map(inFrames)))
-  const words = wordTimes(tokenizer, language, segments, hypothesis.frames)
+  const words = wordTimes(tokenizer, language, segments, hypothesis.frames, voices.map(inFrames))
   return lengthenShort(limitLengths(placeWords(window, words)))
 }
 

@@ -133,6 +133,20 @@ test('a word whose attention is outside its segment does not end before it begin
     expect(to).toBeGreaterThan(from)
 })
 
+test('a segment whose timestamp token is in the middle of speech ends with the speech, or where the next begins', () => {
+  const said = (from: number, to: number) => attendTo(300, from, to)
+  // The last word is spoken from frame 80 to 110, but the timestamp token after it says 70.
+  const early = segment([0, 1, 2], 20, 70, [said(20, 50), said(50, 80), said(80, 110), said(200, 300)])
+  const next = segment([3, 4], 90, 180, [said(90, 140), said(140, 180), said(200, 300)])
+  const endOf = (segments: Segment[], speech: { from: number; to: number }[]) =>
+    wordTimes(tokenizer, 'en', segments, 300, speech)[2]!.to
+  expect(endOf([early], [])).toBeLessThan(90)
+  expect(endOf([early], [{ from: 15, to: 110 }])).toBeGreaterThan(105)
+  // The correction is one second (50 frames) at most, and ends at the start of the next segment.
+  expect(endOf([early], [{ from: 15, to: 290 }])).toBeLessThanOrEqual(125)
+  expect(endOf([early, next], [{ from: 15, to: 290 }])).toBeLessThanOrEqual(95)
+})
+
 test('no word ends after the sound of its window', () => {
   const said = [attendTo(200, 20, 150), attendTo(200, 150, 200), attendTo(200, 0, 200)]
   const found = wordTimes(tokenizer, 'en', [segment([0, 1], 20, 200, said)], 200)
