@@ -569,6 +569,8 @@ seen('an edit waits for a server that is gone, but replaces nothing that was wri
   expect(await page.getByText('The server does not answer.').count()).toBe(0)
   expect((await textsOf(ida))[0]).toBe('Typed without a server.')
   await typeWithoutServer(page, context, 'Typed later.')
+  await page.getByLabel('Name of Speaker 2').fill('Ben')
+  await page.keyboard.press('Enter')
   await page.close()
   await context.setOffline(false)
   await editElsewhere(ida, 'Written since.')
@@ -580,6 +582,9 @@ seen('an edit waits for a server that is gone, but replaces nothing that was wri
   await dialog.getByRole('button', { name: 'Take theirs' }).click()
   await dialog.waitFor({ state: 'detached' })
   expect((await textsOf(ida))[0]).toBe('Written since.')
+  await later.getByLabel('Name of Ben').waitFor()
+  expect((await ida.job(ida.jobId)).result.speakers).toEqual(['SPEAKER 1', 'Ben'])
+  expect(await later.evaluate(`'steno.names.${ida.jobId}' in localStorage`)).toBe(false)
 })
 
 seen('a draft of one page survives what another page with the same transcript types and saves', async () => {

@@ -1,4 +1,4 @@
-// Stores the unsaved edits in the browser's storage, so that a reload or a crash does not lose these edits.
+// Stores the unsaved edits and names in the browser's storage, so that a reload or a crash does not lose them.
 
 import { forget, store, stored } from '../base/storage.ts'
 
@@ -20,6 +20,23 @@ export function storeDrafts(jobId: string, drafts: readonly Draft[], known: Read
   const all = [...others, ...drafts]
   if (all.length === 0) forget(nameOf(jobId))
   else store(nameOf(jobId), Object.fromEntries(all.map(({ utterance, ...draft }) => [utterance, draft])))
+}
+
+/** The new names of speakers that the server has not stored yet. The key is the name before. */
+export function storedNames(jobId: string): Record<string, string> {
+  return stored(`names.${jobId}`) ?? {}
+}
+
+export function storeName(jobId: string, { before, after }: { before: string; after: string }): void {
+  store(`names.${jobId}`, { ...storedNames(jobId), [before]: after })
+}
+
+/** Removes a stored name, unless a newer name has replaced this stored name. */
+export function forgetName(jobId: string, { before, after }: { before: string; after: string }): void {
+  const { [before]: newest, ...others } = storedNames(jobId)
+  if (newest !== after) return
+  if (Object.keys(others).length === 0) forget(`names.${jobId}`)
+  else store(`names.${jobId}`, others)
 }
 
 function nameOf(jobId: string): string {

@@ -4,6 +4,7 @@
 import { signal } from '@preact/signals'
 import { tellFault } from '../parts/toast.tsx'
 import type { Result, Utterance } from './document.ts'
+import { forgetName, storedNames, storeName } from './drafts.ts'
 import { EditHistory, type Step } from './edit-history.ts'
 import { EditRequests, isOutdated } from './edit-requests.ts'
 import { Saving, type TextListeners } from './saving.ts'
@@ -34,6 +35,16 @@ export class Edits {
       onRead: utterances => this.#takeNames(utterances),
       onTheirs: utterance => this.history.forgetText(utterance),
     })
+  }
+
+  /** Restores the unsaved texts and names of an earlier visit. */
+  open(): void {
+    this.saving.open()
+    for (const [before, after] of Object.entries(storedNames(this.saving.jobId))) {
+      const speaker = this.saving.result.speakers?.find(each => this.nameOf(each) === before)
+      if (speaker === undefined) forgetName(this.saving.jobId, { before, after })
+      else this.rename(speaker, after).catch(tellFault)
+    }
   }
 
   setEditing(isEditing: boolean): void {
@@ -85,7 +96,10 @@ export class Edits {
 
   /** Changes the name of a speaker. The new name applies to the whole transcript. */
   async rename(speaker: string, name: string): Promise<void> {
-    const before = await this.#setName(speaker, name, () => true)
+    const draft = { before: this.nameOf(speaker), after: name }
+    storeName(this.saving.jobId, draft)
+    const sent = this.#setName(speaker, name, () => true)
+    const before = await sent.finally(() => forgetName(this.saving.jobId, draft))
     this.history.add({ changes: [], rename: { speaker, before, after: name } })
   }
 

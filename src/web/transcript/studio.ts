@@ -84,7 +84,7 @@ export class Studio {
       follows: () => this.following.isOn.peek(),
       onSpoken: sentence => this.following.speak(sentence),
     })
-    this.edits.saving.open()
+    this.edits.open()
     // The page scrolls with the spoken words until the person scrolls. `leave` then ends the automatic scrolling.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
