@@ -330,19 +330,31 @@ seen('a file that is added twice is sent once, and again with other options', as
   expect((await zoe.get('/v1/transcriptions')).body.items).toHaveLength(2)
 })
 
-seen('during an upload, the banner appears if a proxy answers that it cannot reach the server', async () => {
-  const { page } = await browser.enter(service, service.account('gus'))
-  await page.goto('/jobs')
-  let isReached = false
-  await page.route('**/v1/upload/resumable/*', route =>
-    isReached || route.request().method() !== 'PATCH' ? route.continue() : route.fulfill({ status: 502 }),
-  )
-  await page.getByLabel('Choose recordings').setInputFiles(file('proxied.mp3', speech(5)))
-  await page.getByText('The server does not answer.').waitFor()
-  isReached = true
-  await page.getByRole('link', { name: 'proxied.mp3' }).waitFor()
-  expect(await page.getByText('The server does not answer.').count()).toBe(0)
-})
+seen(
+  'during an upload, the banner appears if the server or, in its place, a proxy does not answer',
+  async () => {
+    const { page } = await browser.enter(service, service.account('gus'))
+    await page.clock.install()
+    await page.goto('/jobs')
+    let isReached = false
+    let parts = 0
+    await page.route('**/v1/upload/resumable/*', route => {
+      if (isReached || route.request().method() !== 'PATCH') return route.continue()
+      parts += 1
+      // The first part gets no answer.
+      return parts === 1 ? undefined : route.fulfill({ status: 502 })
+    })
+    const sending = page.waitForRequest(request => request.method() === 'PATCH')
+    await page.getByLabel('Choose recordings').setInputFiles(file('proxied.mp3', speech(5)))
+    await sending
+    await page.clock.fastForward(timing.stallMs)
+    await page.getByText('The server does not answer.').waitFor()
+    while (parts < 2) await page.clock.fastForward(timing.retryMs)
+    isReached = true
+    await page.getByRole('link', { name: 'proxied.mp3' }).waitFor()
+    expect(await page.getByText('The server does not answer.').count()).toBe(0)
+  },
+)
 
 seen('an upload whose parts the server refuses says so, and goes on when they are accepted', async () => {
   const { page } = await browser.enter(service, service.account('uma'))

@@ -26,6 +26,8 @@ export const timing = {
   typingMs: 250,
   /** The maximum number of bytes that one request uploads. */
   pieceBytes: 16 * 1024 ** 2,
+  /** An upload that makes no progress for this time is interrupted, and then continued. */
+  stallMs: 60_000,
   /** The speed of an upload is averaged over this time. */
   speedMs: 5000,
   /** The player can skip a pause between two words if the pause is longer than this time. */

@@ -88,7 +88,8 @@ export async function sendFile(
       signal.throwIfAborted()
       onRefused(isAway(error) ? 0 : tries)
       // The server may have stored some bytes of the failed part. The next part must begin after these bytes.
-      at = (await offsetOf(address, signal).catch(() => null)) ?? at
+      const soon = AbortSignal.any([signal, AbortSignal.timeout(timing.stallMs)])
+      at = (await offsetOf(address, soon).catch(() => null)) ?? at
       signal.throwIfAborted()
       onProgress(at)
     }
@@ -96,8 +97,9 @@ export async function sendFile(
 }
 
 /**
- * Sends one part of a file. Returns the offset of the byte after this part. Uses XMLHttpRequest, because `fetch` does
- * not report the progress of an upload.
+ * Sends one part of a file. Returns the offset of the byte after this part. Fails if no byte goes out for
+ * `timing.stallMs`, for example because a phone has lost the network. Uses XMLHttpRequest, because `fetch` does not
+ * report the progress of an upload.
  */
 function sendPiece(
   piece: Blob,
@@ -112,8 +114,14 @@ function sendPiece(
     request.setRequestHeader('Content-Type', 'application/offset+octet-stream')
     const abort = () => request.abort()
     signal.addEventListener('abort', abort)
-    request.upload.onprogress = event => onSent(event.loaded)
+    let stall = setTimeout(abort, timing.stallMs)
+    request.upload.onprogress = event => {
+      clearTimeout(stall)
+      stall = setTimeout(abort, timing.stallMs)
+      onSent(event.loaded)
+    }
     request.onloadend = async () => {
+      clearTimeout(stall)
       signal.removeEventListener('abort', abort)
       if (signal.aborted) return reject(signal.reason)
       if (request.status === 0) return reject(new TypeError('the server did not answer'))
