@@ -10,7 +10,7 @@ import { More } from '../parts/more.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { words } from '../words.ts'
 import { type Hit, namesOfJobs } from './hits.ts'
-import { useHits } from './shown-hits.ts'
+import { type ShownHits, useHits } from './shown-hits.ts'
 
 const text = words.search
 
@@ -53,8 +53,9 @@ export function SearchPage() {
           </button>
         </p>
       )}
-      {asked.trim() === '' && <p class="lead">{text.lead}</p>}
-      {hits?.items.length === 0 && <p class="lead">{text.nothing(asked)}</p>}
+      <p class="lead" role="status">
+        {asked.trim() === '' ? text.lead : hits && outcomeOf(asked, hits)}
+      </p>
       <ol class="hits" aria-label={text.results}>
         {hits?.items.map(hit => (
           <HitRow key={`${hit.jobId} ${hit.start}`} hit={hit} name={names.value[hit.jobId]} />
@@ -63,6 +64,12 @@ export function SearchPage() {
       {hits?.cursor && <More onMore={() => read(hits.cursor ?? undefined)} />}
     </main>
   )
+}
+
+/** Returns the text that says how many hits are shown. A screen reader reads it aloud. */
+function outcomeOf(asked: string, { items, cursor }: ShownHits): string {
+  if (items.length === 0) return text.nothing(asked)
+  return cursor ? text.firstFound(items.length) : text.found(items.length)
 }
 
 function HitRow({ hit, name }: { hit: Hit; name: string | undefined }) {

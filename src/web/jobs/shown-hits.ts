@@ -7,8 +7,11 @@ import { messageOf } from '../base/fault.ts'
 import { wasRevisited } from '../base/route.ts'
 import { type Hit, searchTranscripts } from './hits.ts'
 
-/** The hits of the last query, and the cursor of their next page. */
-const last = signal<{ asked: string; items: Hit[]; cursor: string | null } | null>(null)
+/** The hits of a query, and the cursor of their next page. */
+export type ShownHits = { asked: string; items: Hit[]; cursor: string | null }
+
+/** The hits of the last query. */
+const last = signal<ShownHits | null>(null)
 
 /**
  * Requests the first hits of a query, unless "Back" or "Forward" led to the hits that were shown last. Returns the hits

@@ -112,6 +112,8 @@ export const jobWords = {
     results: 'Results',
     transcript: 'Transcript',
     lead: 'Type words that were said. Words in double quotes must follow each other. A result opens the transcript at that moment.',
+    found: (count: number) => (count === 1 ? 'Found in one place.' : `Found in ${count} places.`),
+    firstFound: (count: number) => `These are the first ${count} places.`,
     nothing: (asked: string) => `No transcript contains “${asked}”. Try fewer words, or another spelling.`,
   },
 }
