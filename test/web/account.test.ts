@@ -241,7 +241,7 @@ seen('a key whose answer is lost is made once, and listed', async () => {
 })
 
 seen('the balance is explained, and each charge names its job', async () => {
-  const cleo = service.account('cleo', { credit: 1000 })
+  const cleo = service.account('cleo', { credit: 30 })
   const tasks = service.engine.tasks.length
   const id = await cleo.transcribe(speech(3600), { metadata: { name: 'مقابلة.mp3' } })
   service.engine.finish(await service.engine.given(tasks + 1))
@@ -250,12 +250,13 @@ seen('the balance is explained, and each charge names its job', async () => {
   await page.goto('/')
   await answerFirst(page, '**/app/statement', route => route.fulfill({ status: 500 }), 1)
   await openByMenu(page, 'Balance')
-  await page.getByText('US$9.80').first().waitFor()
+  await page.getByText('US$0.10').first().waitFor()
+  await page.getByText('30 min of audio').waitFor()
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('The operator of this server makes deposits').waitFor()
   expect(await page.getByText('steno accounts credit').count()).toBe(0)
-  await page.getByRole('row', { name: /Deposit .*US\$10\.0000/ }).waitFor()
-  await page.getByRole('row', { name: /مقابلة.*1 h.*−US\$0\.2000 US\$9\.8000/ }).waitFor()
+  await page.getByRole('row', { name: /Deposit .*US\$0\.3000/ }).waitFor()
+  await page.getByRole('row', { name: /مقابلة.*1 h.*−US\$0\.2000 US\$0\.1000/ }).waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
   await page.getByRole('link', { name: 'مقابلة.mp3' }).click()
   await page.getByRole('heading', { name: 'مقابلة.mp3' }).waitFor()

@@ -1,7 +1,7 @@
 // The page of the account's balance, with the available and the reserved money, and the statement of all deposits and
 // charges.
 
-import { showMoney, showNumber } from '../base/format.ts'
+import { showDuration, showMoney } from '../base/format.ts'
 import { ask } from '../base/net.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { words } from '../words.ts'
@@ -50,7 +50,7 @@ function Money({ balance }: { balance: Balance }) {
         {hours !== null && (
           <div>
             <dt>{text.hours}</dt>
-            <dd>{text.hoursOfAudio(showNumber(Math.floor(hours)))}</dd>
+            <dd>{text.lengthOfAudio(showDuration(wholeSeconds(hours)))}</dd>
           </div>
         )}
       </dl>
@@ -65,4 +65,9 @@ function Money({ balance }: { balance: Balance }) {
       </p>
     </>
   )
+}
+
+/** Returns the seconds of the whole hours or, below one hour, of the whole minutes. */
+function wholeSeconds(hours: number): number {
+  return hours < 1 ? Math.floor(hours * 60) * 60 : Math.floor(hours) * 3600
 }

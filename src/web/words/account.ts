@@ -67,7 +67,7 @@ export const accountWords = {
     perHour: (price: string) => `${price} an hour`,
     free: 'free',
     hours: 'Enough for',
-    hoursOfAudio: (hours: string) => `${hours} h of audio`,
+    lengthOfAudio: (length: string) => `${length} of audio`,
     howToDeposit: 'The operator of this server makes deposits, of at least $5.00.',
     operatorCommand: 'You are an operator. The command is',
     depositCommand: (email: string) => `steno accounts credit ${email} 5.00`,
