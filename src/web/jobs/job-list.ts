@@ -26,7 +26,7 @@ let listed = ''
  * has changed during the request.
  */
 let beginnings = 0
-/** The time at which `refreshJobs` last received a response. */
+/** The time at which `refreshJobs` last received a response. Zero if its last request has no response yet, or failed. */
 let readAt = 0
 const cursor = signal<string | null>(null)
 /**
@@ -44,6 +44,7 @@ export const hasMore = computed(() => cursor.value !== null)
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
+  readAt = 0
   const page = await readPage(undefined, unfinishedLength())
   readAt = Date.now()
   if (filter !== currentFilter()) return

@@ -11,6 +11,7 @@ import { timing } from '../base/timing.ts'
 import { unfinished } from '../base/unfinished.ts'
 import { words } from '../words.ts'
 import { countDown, hold, release } from './countdown.ts'
+import { reserveSpace } from './reserve-space.ts'
 import { useReturnedFocus } from './returned-focus.ts'
 
 type Toast = {
@@ -81,6 +82,7 @@ box.role = 'status'
 box.popover = 'manual'
 render(<Toasts />, box)
 place()
+reserveSpace(box, '--messages')
 
 /**
  * Shows the messages inside a modal dialog until the returned function is called. Outside the dialog, a person could
