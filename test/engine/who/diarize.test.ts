@@ -50,20 +50,25 @@ async function readTruth(name: string) {
   return { spoken, samples: await readSound(join(clips!, truth.file)) }
 }
 
-/** Returns the first minute of a clip. In the first minute of the conversation, all three voices speak. */
-function beginningOf({ spoken, samples }: Awaited<ReturnType<typeof readTruth>>) {
-  const seconds = 60
-  const within = spoken.filter(({ from }) => from < seconds)
+/** Returns the conversation from 12 s to 56 s. In this part, all three voices speak, and two of them at the same time. */
+async function conversation() {
+  const { spoken, samples } = await truthOf('conversation')
+  const [begin, end] = [12, 56]
+  const within = spoken.filter(({ from }) => from >= begin && from < end)
   return {
-    spoken: within.map(segment => ({ ...segment, to: Math.min(segment.to, seconds) })),
-    samples: samples.subarray(0, seconds * 16_000),
+    spoken: within.map(({ from, to, speaker }) => ({
+      from: from - begin,
+      to: Math.min(to, end) - begin,
+      speaker,
+    })),
+    samples: samples.subarray(begin * 16_000, end * 16_000),
   }
 }
 
 test.skipIf(missing)(
   `a conversation of three gets three speakers, each with its turns${skipped}`,
   async () => {
-    const { spoken, samples } = beginningOf(await truthOf('conversation'))
+    const { spoken, samples } = await conversation()
     const { turns, exclusive } = diarize(samples)
     expect(countOf(turns)).toBe(3)
     expect(score(spoken, segments(turns)).rate).toBeLessThanOrEqual(0.05)
@@ -96,7 +101,7 @@ test.skipIf(missing)(`one voice is one speaker; silence of any length has no tur
 test.skipIf(missing)(
   `a conversation on the telephone gets its speakers${skipped}`,
   async () => {
-    const { spoken, samples } = beginningOf(await truthOf('conversation'))
+    const { spoken, samples } = await conversation()
     const { turns } = diarize(telephone(samples))
     expect(countOf(turns)).toBe(3)
     expect(score(spoken, segments(turns)).rate).toBeLessThanOrEqual(0.05)
@@ -155,7 +160,7 @@ test.skipIf(missing || !encoder)(
   `the built-in models find three voices, and one voice although 50 are expected${unless(encoder, 'voice encoder')}`,
   async () => {
     const models = openedVoices('base')
-    const { spoken, samples } = beginningOf(await truthOf('conversation'))
+    const { spoken, samples } = await conversation()
     const { turns } = diarize(samples, { models })
     expect(countOf(turns)).toBe(3)
     expect(score(spoken, segments(turns), 0).rate).toBeLessThanOrEqual(0.05)
