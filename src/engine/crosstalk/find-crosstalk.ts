@@ -54,7 +54,9 @@ export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>
 class Channel {
   /** The sound of the last five hops (64 ms each), at the reduced sample rate. */
   readonly reduced = new Float64Array(hopsRead * hop)
-  /** The energy of the last five hops (64 ms each). */
+  /** The energy of each of the last five hops (64 ms each). */
+  private readonly energies = new Float64Array(hopsRead)
+  /** The energy of the last five hops together. */
   energy = 0
   /**
    * The energy of the middle three of the last five hops (64 ms each). Only these three are compared with another
@@ -93,8 +95,11 @@ class Channel {
     samples.fill(0, filled)
     this.reduced.copyWithin(0, hop)
     this.reducer.reduce(samples, this.reduced.subarray(-hop))
-    this.energy = energyOf(this.reduced, 0, hopsRead * hop)
-    this.compared = energyOf(this.reduced, hop, (hopsRead - 1) * hop)
+    const { energies } = this
+    energies.copyWithin(0, 1)
+    energies[hopsRead - 1] = energyOf(this.reduced, (hopsRead - 1) * hop, hopsRead * hop)
+    this.compared = sumOf(energies.subarray(1, -1))
+    this.energy = sumOf(energies)
     return filled > 0
   }
 
@@ -105,6 +110,10 @@ class Channel {
   async close(): Promise<void> {
     await this.parts.return?.()
   }
+}
+
+function sumOf(values: Float64Array): number {
+  return values.reduce((sum, value) => sum + value, 0)
 }
 
 /**
@@ -118,7 +127,7 @@ function compare(channels: readonly Channel[]): void {
     for (const loud of byEnergy) {
       if (best >= certain || quiet.compared > gainMax * loud.energy) break
       if (loud === quiet) continue
-      const { share, gain } = sameSound(quiet.reduced, loud.reduced)
+      const { share, gain } = sameSound(quiet.reduced, loud.reduced, quiet.compared)
       if (gain <= gainMax) best = Math.max(best, share)
     }
     quiet.shares.push(best)

@@ -36,6 +36,11 @@ const real = new Float64Array(points)
 const imaginary = new Float64Array(points)
 const crossReal = new Float64Array(points)
 const crossImaginary = new Float64Array(points)
+/**
+ * The factor by which `crossReal` is larger than the correlation: the transform back multiplies by `points`, and the
+ * spectra of the two sounds are twice as large.
+ */
+const crossScale = 4 * points
 const gram = new Float64Array(taps * taps)
 const root = new Float64Array(taps * taps)
 const products = new Float64Array(taps)
@@ -44,15 +49,19 @@ const solved = new Float64Array(taps)
 /**
  * Predicts the middle three of the five hops (64 ms each) of `quiet` from `loud`. `share` is the part of the energy of
  * `quiet` that the prediction explains: near 0 for different sounds, near 1 for the same sound. `gain` is the energy of
- * the prediction, divided by the energy of the matching part of the loud sound.
+ * the prediction, divided by the energy of the matching part of the loud sound. `energy` is the energy of these three
+ * hops of `quiet`.
  */
-export function sameSound(quiet: Float64Array, loud: Float64Array): { share: number; gain: number } {
-  const energy = energyOf(quiet, begin, end)
+export function sameSound(
+  quiet: Float64Array,
+  loud: Float64Array,
+  energy: number,
+): { share: number; gain: number } {
   if (energy === 0) return { share: 0, gain: 0 }
   const delay = delayBetween(quiet, loud)
   const source = energyOf(loud, begin - delay, end - delay)
   if (source === 0) return { share: 0, gain: 0 }
-  const explained = explainedEnergy(quiet, loud, { first: delay - tapsBefore, added: ridge * source })
+  const explained = explainedEnergy(loud, { first: delay - tapsBefore, added: ridge * source })
   return { share: Math.min(1, explained / energy), gain: explained / source }
 }
 
@@ -114,23 +123,21 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
 /**
  * Returns the energy of the quiet sound that the best filter of `taps` weights predicts from the loud sound (least
  * squares). `first` is the delay of the first weight. `added` is added to the diagonal of the equations' matrix, so
- * that the equations always have a solution.
+ * that the equations always have a solution. The products of the two sounds are those that `correlate` has written.
  */
-function explainedEnergy(
-  quiet: Float64Array,
-  loud: Float64Array,
-  { first, added }: { first: number; added: number },
-): number {
-  for (let tap = 0; tap < taps; tap++) {
-    let product = 0
+function explainedEnergy(loud: Float64Array, { first, added }: { first: number; added: number }): number {
+  for (let tap = 0; tap < taps; tap++)
+    products[tap] = crossReal[(first + tap + points) % points]! / crossScale
+  // Two sums in one loop take little more time than one, because neither waits for the other.
+  for (let tap = 0; tap < taps; tap += 2) {
     let own = 0
-    for (let at = begin; at < end; at++) {
-      const delayed = loud[at - first - tap]!
-      product += quiet[at]! * delayed
-      own += loud[at - first]! * delayed
+    let next = 0
+    for (let at = begin - first; at < end - first; at++) {
+      own += loud[at]! * loud[at - tap]!
+      next += loud[at]! * loud[at - tap - 1]!
     }
-    products[tap] = product
     gram[tap] = own
+    gram[tap + 1] = next
   }
   for (let row = 1; row < taps; row++) {
     for (let column = row; column < taps; column++) {

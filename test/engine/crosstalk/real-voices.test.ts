@@ -55,12 +55,17 @@ function conversation(people: readonly Float32Array[][], pause: number): Float32
   return channels
 }
 
+/** The noise in the two channels. It is longer than each conversation. */
+const hisses = [1, 2].map(seed => noise(70, 0.0005, seed))
+
 /** Adds noise and crosstalk to a channel. The crosstalk is the other channel, 10 ms later and `decibels` quieter. */
-function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number, seed: number): Float32Array {
-  const hiss = noise(own.length / 16_000, 0.0005, seed)
+function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number, hiss: Float32Array) {
+  const sound = hiss.slice(0, own.length)
   const gain = 10 ** (-decibels / 20)
-  for (let at = 0; at < own.length; at++) hiss[at]! += own[at]! + gain * (other[at - 160] ?? 0)
-  return hiss
+  const delay = 160
+  for (let at = 0; at < delay; at++) sound[at]! += own[at]!
+  for (let at = delay; at < own.length; at++) sound[at]! += own[at]! + gain * other[at - delay]!
+  return sound
 }
 
 /**
@@ -101,7 +106,10 @@ async function measured({
   const quiet = second!.map(sound => scaled(sound, 10 ** (-quieter / 20)))
   const voices = conversation([first!, quiet], pause)
   const [one, other] = [voices[0]!, voices[1]!]
-  const channels = [withCrosstalk(one, other, decibels, 1), withCrosstalk(other, one, decibels, 2)]
+  const channels = [
+    withCrosstalk(one, other, decibels, hisses[0]!),
+    withCrosstalk(other, one, decibels, hisses[1]!),
+  ]
   const found = await findCrosstalk(channels.map(channel => inParts(channel)))
   return [marked(found[0]!, one, other), marked(found[1]!, other, one)]
 }
