@@ -104,8 +104,9 @@ test('a pause of ten seconds ends a window before the next speech is known', () 
 test('a recording with rare speech is heard while it is read, and its sound is not kept', async () => {
   const chunks = 30
   let read = 0
+  const chunk = new Float32Array(chunkSamples).fill(1)
   const sound = async function* () {
-    for (; read < chunks; read++) yield new Float32Array(chunkSamples).fill(1)
+    for (; read < chunks; read++) yield chunk
   }
   // Voice detection finds one word in the first chunk and one in the last chunk. A chunk has 64 seconds.
   const vad: Vad = {

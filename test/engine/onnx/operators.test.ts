@@ -210,11 +210,13 @@ describe.skipIf(!operators)(`steno's own operations${unless(operators && 'here',
       return [...parts.data.subarray(from, from + headSize)]
     }
     const all = [...Array(frames).keys()]
+    const ofHeads = [...Array(heads).keys()].map(head =>
+      [0, 1, 2].map(kind => all.map(each => part(each, kind, head))),
+    )
     const expected = all.flatMap(frame =>
-      [...Array(heads).keys()].flatMap(head => {
-        const [keys, values] = [1, 2].map(kind => all.map(each => part(each, kind, head)))
-        return attend(part(frame, 0, head), keys!, values!, [...mass.data]).mixed
-      }),
+      ofHeads.flatMap(
+        ([queries, keys, values]) => attend(queries![frame]!, keys!, values!, [...mass.data]).mixed,
+      ),
     )
     expect(error(found!, expected)).toBeLessThan(1e-3)
   })
