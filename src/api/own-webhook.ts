@@ -20,8 +20,8 @@ export const ownWebhook = (service: Service) =>
       async ({ caller, requestState, body }) => {
         const refused = body.url === null ? null : await service.checkWebhookUrl(body.url, caller.accountId)
         if (refused !== null) throw new ApiError('INVALID_REQUEST', forPerson(refused))
-        // The check of the webhook address looks up a host name, which can take seconds. The credential is therefore
-        // checked again.
+        // The check of the webhook address looks up a host name, which can take seconds. The credential may be revoked
+        // during this time, so it is checked again.
         requestState.recheck()
         setDefaultWebhook(service.db, caller.accountId, body.url)
         return new Response(null, { status: 204 })

@@ -9,7 +9,7 @@ export type PageFile = { name: string; type: string; etag: string; br: string; g
 
 /**
  * Bundles the web app that starts with the HTML file `entry`. The names of all other files contain a hash of their
- * content. `brotliQuality` is from 0 to 11. Level 11 takes 0.2 s.
+ * content. `brotliQuality` is the compression level, from 0 to 11. Level 11 takes 0.2 s.
  */
 export async function bundlePage(
   entry: string,

@@ -1,5 +1,5 @@
-// Limits the lines of the access log for requests that no quota limits. A client can send thousands of them a second,
-// for example if it ignores a refusal.
+// Limits the number of lines in the access log for requests that have no rate limit. A client can send thousands of
+// such requests a second, for example if it ignores an error response.
 
 import { type Fields, log } from '../base/log.ts'
 import { limits } from '../limits.ts'

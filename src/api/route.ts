@@ -55,7 +55,7 @@ export type RouteDetail = {
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */
   hide?: boolean
-  /** True if the handler of the route only refuses its method with 405. `acceptedRoutes` leaves out such a route. */
+  /** True if the route answers every request with the status 405. `acceptedRoutes` leaves out such a route. */
   refused?: boolean
 }
 

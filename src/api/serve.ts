@@ -17,7 +17,7 @@ type Method = Bun.Serve.HTTPMethod
 export function serve(service: Service, address: { hostname: string; port: number }): Bun.Server<unknown> {
   const app = openApp(service)
   const routes: Record<string, Partial<Record<Method, Answer>>> = {}
-  // Elysia, not Bun, routes the paths that end in `*`: Bun gives no name to the part that `*` matches.
+  // Elysia, not Bun, routes the paths that end in `*`, because Bun does not tell a handler which part `*` has matched.
   for (const route of app.router.history.filter(({ path }) => !path.endsWith('*'))) {
     let handler: Answer | null = null
     const answer: Answer = request => {

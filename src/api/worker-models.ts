@@ -1,6 +1,6 @@
-// The routes at which a worker downloads models from the server. They imitate the API of Hugging Face, because a worker
-// uses the same code for downloads from Hugging Face. The server sends the worker the token for these requests over
-// NATS.
+// The routes at which a worker downloads models from the server. They imitate the API of Hugging Face, so that a worker
+// can use the same code for downloads from Hugging Face and from the server. The server sends the worker the token for
+// these requests over NATS.
 
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
@@ -53,8 +53,8 @@ export const workerModels = ({ config }: Service, fleet: Fleet) =>
     )
 
 /**
- * Returns a downloaded model of the server's model store. A model that a person copied there counts as not found: it
- * lacks the hashes with which a worker checks the files.
+ * Returns a downloaded model of the server's model store. A model that a person copied into the store counts as not
+ * found, because the store lacks the hashes with which a worker checks the files of a model.
  */
 async function findModel(
   config: Service['config'],

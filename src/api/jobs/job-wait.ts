@@ -21,7 +21,7 @@ export type Awaited = {
 
 /**
  * Returns a job of the caller. If `wait` is given, first waits up to that many seconds for the end of the job. Throws
- * an ApiError if the caller has no such job, or if its credential was revoked during the wait.
+ * an ApiError if the caller has no such job, or if the caller's credential was revoked during the wait.
  */
 export async function findAwaited(
   service: Service,

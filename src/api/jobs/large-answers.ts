@@ -21,9 +21,9 @@ export class LargeAnswers {
   }
 
   /**
-   * Waits until one more large response may be in memory. Then returns the response that `write` makes. It is in memory
-   * until the client has read it, or until `signal` is aborted. If another request waits, and a client has read for
-   * longer than `heldMs`, the connection of this client may be closed.
+   * Waits until the number of large responses in memory is below the limit. Then returns the response that `write`
+   * makes. The response stays in memory until the client has read it, or until `signal` is aborted. If a client takes
+   * longer than `heldMs` while other requests wait here, its connection may be closed.
    */
   send(accountId: string, signal: AbortSignal, write: () => Written | Promise<Written>): Promise<Response> {
     const { promise, resolve, reject } = Promise.withResolvers<Response>()
@@ -66,7 +66,8 @@ type Asked = { request: Request; requestState: RequestState; caller: { accountId
 
 /**
  * Returns the result of `make` as a JSON response. Whether the response is large is known only after `make` was called.
- * A large response is then discarded. It is made again when one more large response may be in memory.
+ * A large response is first discarded, because too many large responses may be in memory. `make` is called again when
+ * their number is below the limit.
  */
 export async function answerJson(
   { request: { signal }, requestState, caller: { accountId } }: Asked,

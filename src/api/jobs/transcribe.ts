@@ -17,8 +17,8 @@ export const transcribe = (service: Service) =>
       '/transcribe',
       async ({ body, caller, requestState, once }) => {
         await checkSubmission(body, url => service.checkWebhookUrl(url, caller.accountId))
-        // The check of the webhook address looks up a host name, which can take seconds. The credential is therefore
-        // checked again.
+        // The check of the webhook address looks up a host name, which can take seconds. The credential may be revoked
+        // during this time, so it is checked again.
         requestState.recheck()
         const { made, reply } = once(() => {
           if (body.url != null) service.uploads.requireRoom(caller.accountId)

@@ -20,8 +20,8 @@ export function inTurn<T>(accountId: string, work: () => T | Promise<T>): Promis
 }
 
 /**
- * Returns the response that `write` makes of a transcript when it is the turn of the account. If `isLarge` is true,
- * first waits until one more large response may be in memory (see `sendLarge`).
+ * Waits until the account may use a transcript (see `inTurn`), and returns the response that `write` then makes. If
+ * `isLarge` is true, first waits until few enough large responses are in memory (see `sendLarge`).
  */
 export async function answerInTurn(
   accountId: string,

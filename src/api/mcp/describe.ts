@@ -20,7 +20,10 @@ export function describeJob(job: Static<typeof shapes.listedJob>): string {
 
 type Source = Pick<Static<typeof shapes.listedJob>, 'filename' | 'source_url'>
 
-/** Names the file or the address of a recording. The name of a file that was sent in a form may be empty. */
+/**
+ * Returns the file name of a recording, or else its web address. Returns a fixed text if the job has neither: a file
+ * that was sent in a form may have an empty name.
+ */
 export function sourceOf({ filename, source_url }: Source): string {
   return filename || source_url || 'a recording'
 }

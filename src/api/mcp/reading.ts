@@ -58,8 +58,8 @@ export function nextProgress(
 
 /**
  * Returns one page of a transcript, or a sentence about the state of an unfinished job. Rejects with an ApiError if the
- * job has failed, or if the job or the page does not exist. Also rejects if the credential was revoked while the call
- * waited for its turn.
+ * job has failed, or if the job or the page does not exist. Also rejects if the credential was revoked while this call
+ * waited for other calls that read transcripts.
  */
 export function readTranscript(
   context: Pick<Reading, 'service' | 'caller' | 'recheck'>,

@@ -1,4 +1,4 @@
-// Answers the MCP messages of one request with the official SDK. An answer is, for example, the list of tools.
+// Answers the MCP messages of one HTTP request, such as the request for the list of tools. Uses the official MCP SDK.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'

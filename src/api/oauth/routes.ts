@@ -15,8 +15,8 @@ import { revocationAnswer, tokenAnswer } from './token.ts'
 const hidden = { detail: about({ hide: true }) }
 
 /**
- * The endpoints of OAuth. A web page of any origin may call them. The consent page is the only exception, because it is
- * for people.
+ * The endpoints of OAuth. Scripts of web pages from any origin may call them, except the consent page: only a person
+ * may give consent.
  */
 export const oauth = (service: Service) => {
   const { db, baseUrl } = service

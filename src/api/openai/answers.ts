@@ -13,8 +13,8 @@ import type * as shapes from './shapes/replies.ts'
 import { logprobsOf, wordsOf } from './words.ts'
 
 /**
- * The limits of a cue in subtitles for OpenAI's clients. `maxWords` is the highest value that the API allows, so a cue
- * may contain a whole short sentence.
+ * The limits of a cue (one subtitle) in the formats srt and vtt. `maxWords` is the highest value that the API allows,
+ * so that a short sentence is not divided into two cues.
  */
 const cues: ExportOptions = {
   maxWords: limits.cueWords.max,
@@ -89,7 +89,10 @@ function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.json>['
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
-/** Whisper's names of languages that differ from `Intl.DisplayNames`, by language code. */
+/**
+ * The names of the languages that Whisper and `Intl.DisplayNames` name differently, as Whisper writes them, by language
+ * code.
+ */
 const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: 'myanmar', nn: 'nynorsk' }
 /** The English names of languages. They are read at the first use, because this takes more than a millisecond. */
 let names: Intl.DisplayNames | null = null

@@ -66,7 +66,7 @@ async function submit(
     vocabulary: [...vocabulary],
     diarize: format === 'diarized_json',
     translate: task === 'translate',
-    // The words of a translation are in English, so they are not aligned with the sound.
+    // The words of a translation are not the spoken words, so they cannot be aligned with the sound.
     align: task === 'transcribe',
   }
   try {

@@ -63,7 +63,7 @@ export function startAwaited({ db, live: jobs, runner }: Service, job: Job, sign
   })
   runner.start(job)
   if (signal.aborted) abandon()
-  // If the server began to stop before this call, `jobs` does not call `look` any more, so this line calls it.
+  // If the server has already begun to stop, `jobs` no longer calls `look`. The call here cancels the job.
   if (jobs.isClosed) look()
   return {
     live,

@@ -13,8 +13,8 @@ import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
 /**
- * For the limit `formFieldsBytesMax`, this number of bytes is added to the name and the value of each field except the
- * file. Otherwise, a form within the limit could have a huge number of empty fields.
+ * The size of a field, for the limit `formFieldsBytesMax`, is the size of its name and value plus this number of bytes.
+ * Otherwise, a form within the limit could have a huge number of empty fields.
  */
 const partBytes = 64
 

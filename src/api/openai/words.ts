@@ -6,8 +6,8 @@ import type { Transcript } from '../../transcripts/transcript.ts'
 import type * as shapes from './shapes/replies.ts'
 
 /**
- * Returns the log probability of each word. OpenAI returns one for each token, but a transcript has no tokens. A word
- * has the space before it, so that the words together are the full text.
+ * Returns the log probability of each word. OpenAI returns one for each token, but a transcript has no tokens. Each
+ * returned word includes the space before it, so that the words together are the full text.
  */
 export function logprobsOf({
   utterances,

@@ -45,8 +45,8 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
 }
 
 /**
- * The headers that only some error responses have, by HTTP status. A key is the code of an error if other errors with
- * the same status do not have the header.
+ * The headers that only some error responses have. A key is an HTTP status. If only one of the errors with this status
+ * has the header, the key is the code of this error.
  */
 export const errorHeaders: Record<number | string, string[]> = {
   401: ['WWW-Authenticate'],

@@ -34,7 +34,7 @@ export const signedUpload = (service: Service) =>
           contentType: request.headers.get('content-type') ?? '',
         })
         requireWholeFile(request.headers)
-        // Bun's idle timeout would abort an upload that is slower than 16 KB/s, so it is switched off. `UploadStore`
+        // Bun treats an upload slower than 16 KB/s as idle. Its idle timeout is therefore switched off. `UploadStore`
         // aborts the upload when no more bytes arrive.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         const stored = await service.uploads

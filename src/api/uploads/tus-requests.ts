@@ -116,8 +116,8 @@ export async function removeResumable(
 }
 
 /**
- * Handles a POST request that names the intended method in a header. Clients send it if a proxy refuses PATCH and
- * DELETE.
+ * Handles a POST request that names the intended method in a header. Clients send such a request if a proxy refuses
+ * PATCH and DELETE.
  */
 export async function applyOverride(service: Service, context: Context, id: string): Promise<Response> {
   const method = context.request.headers.get('x-http-method-override')?.toUpperCase()
