@@ -31,8 +31,8 @@ export function isCompiled(): boolean {
 
 /**
  * Returns the path from which this process starts its child processes, such as an engine process, with the same version
- * of the program. This is `process.execPath`. If `steno upgrade` has replaced the file there by another version, it is
- * /proc/self/exe. A child process of another version would not work with this process.
+ * of the program. This is `process.execPath`, or /proc/self/exe if `steno upgrade` has replaced the program file by
+ * another version. A child process of another version would not work with this process.
  */
 export function ownProgram(): string {
   const [own, there] = ['/proc/self/exe', process.execPath].map(path =>
@@ -47,8 +47,8 @@ export function setNativeHome(folder: string): void {
 }
 
 /**
- * Returns the cache folder of steno. Its files are lost without harm: steno unpacks or downloads them again. Throws if
- * the user has no home folder and no setting names a cache folder.
+ * Returns the cache folder of steno. The loss of its files does no harm, because steno unpacks or downloads them again.
+ * Throws if the user has no home folder and no setting names a cache folder.
  */
 export function cacheDir(): string {
   const folder = findCacheDir()
@@ -76,9 +76,10 @@ function findHomeCache(): string | null {
 }
 
 /**
- * Returns true if the steno service whose files are in `folder` has the same cache folder as this process. Each user
- * has an own cache folder. The service runs as the user who owns `folder`, so this function compares the owner of
- * `folder` with the user of this process. If `folder` does not exist yet, the nearest existing folder above it counts.
+ * Returns true if this process and the service that uses `folder` have the same cache folder. Each user has an own
+ * cache folder, and the service runs as the user who owns `folder`. The function therefore compares the owner of
+ * `folder` with the user of this process. If `folder` does not exist yet, the owner of the nearest existing parent
+ * folder counts.
  */
 export function hasSameCache(folder: string): boolean {
   let place = folder

@@ -43,7 +43,7 @@ export function landlockVersion(): number {
 
 /**
  * Forbids this process to read or execute files outside `read`, and to change files outside `write`. A folder in a list
- * stands for everything below it. Listing folders and ioctl calls stay allowed. A recent kernel also forbids TCP
+ * stands for everything below it. The process may still list folders and call ioctl. A recent kernel also forbids TCP
  * connections, TCP servers, and signals to processes that are not child processes. Returns false if the kernel does not
  * apply the restriction.
  */
@@ -76,7 +76,7 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
 function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)
   if (file === null) return
-  // Looks at the open file instead of the path, because another process may have removed the path since it was opened.
+  // Inspects the open file instead of the path, because another process may have removed the file meanwhile.
   const isFolder = fstatSync(file).isDirectory()
   // The kernel's structure landlock_path_beneath_attr: 8 bytes for the rights, 4 for the open file, no padding.
   const rule = new DataView(new ArrayBuffer(12))

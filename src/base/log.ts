@@ -12,7 +12,9 @@ type Format = 'pretty' | 'json' | 'silent'
 let format: Format = 'silent'
 let lowest: Level = 'info'
 let pass: ((event: LogEvent) => void) | null = null
-/** The number of lines that stderr has not taken yet. A full pipe takes none until its reader continues. */
+/**
+ * The number of lines that are not written to stderr yet. If stderr is a full pipe, lines wait until its reader reads.
+ */
 let unwritten = 0
 let onWritten = () => {}
 
@@ -28,8 +30,8 @@ export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void 
 }
 
 /**
- * Passes each event to `receive`, whether or not this process writes a log. An engine process passes its events to the
- * server.
+ * Passes each later log event to `receive`, even if this process writes no log. An engine process thus passes its log
+ * events to the server.
  */
 export function passLogTo(receive: (event: LogEvent) => void): void {
   pass = receive
@@ -76,7 +78,7 @@ function writeLine(line: string): void {
   process.stderr.write(`${line}\n`, lineWritten)
 }
 
-/** Called when stderr has taken a line, or has refused it. */
+/** Called when a line is written to stderr, or when this has failed. */
 function lineWritten(): void {
   unwritten--
   if (unwritten === 0) onWritten()

@@ -2,7 +2,7 @@
 
 /**
  * The upper bounds of the buckets of histograms. `request` and `job` are in seconds. `speed` is in seconds of audio per
- * second of work.
+ * second of processing time.
  */
 const buckets = {
   request: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],

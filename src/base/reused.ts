@@ -1,4 +1,4 @@
-// Limits the share of the time that a slow task takes, even if its result is requested very often.
+// Prevents a slow task from using most of the server's time when its result is requested very often.
 
 /**
  * Returns a function that calls `read` and returns its result. Concurrent calls share one call of `read`. If `read`

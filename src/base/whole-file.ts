@@ -68,9 +68,9 @@ export class Draft implements Disposable {
 }
 
 /**
- * Gives the file `draft` the path `target`. Fails if `target` exists. A hard link makes this atomic, and keeps the old
- * path. Without hard links, as on a USB stick, another process may briefly see an empty file, but never a part of the
- * content.
+ * Gives the file `draft` the path `target`. Fails if `target` exists. A hard link makes this atomic, and the path
+ * `draft` still exists afterwards. Without hard links, as on a USB stick, another process may briefly see an empty
+ * file, but never a part of the content.
  */
 export function placeFile(draft: string, target: string): void {
   try {
