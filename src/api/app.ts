@@ -68,8 +68,8 @@ export function openApp(service: Service): AnyElysia {
 }
 
 /**
- * Returns the status of a response. Elysia sends the status of a returned Response unless that status is 200.
- * Otherwise, it sends the `status` that a handler or a hook has set.
+ * Returns the HTTP status that Elysia sends. If a handler returns a Response with another status than 200, this is the
+ * status of the Response. Otherwise, it is the `status` that a handler or a hook has set.
  */
 function statusSent(returned: unknown, status: number | string = 200): number {
   return returned instanceof Response && returned.status !== 200 ? returned.status : Number(status)

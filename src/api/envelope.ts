@@ -79,7 +79,8 @@ function wanted(problem: Problem | undefined): string {
 }
 
 /**
- * Returns what the value of a field means. For a field with several types, also returns the first type and its limits.
+ * Returns the description of a field for an error message. If the schema of the field allows several types, adds the
+ * first of them and its limits.
  */
 function meaningOf({ anyOf = [], description }: FieldSchema): string {
   const [given] = anyOf

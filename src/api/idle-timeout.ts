@@ -22,8 +22,9 @@ export type IdleTimer = { timeout(request: Request, seconds: number): void } | n
 
 /**
  * Switches off Bun's idle timeout for the connection of a request, which can be silent for a long time. Returns a
- * function that switches the timeout on again. Call it at the end of the response: otherwise, an unused connection
- * stays open for ever. `msMax` is the longest time without the timeout.
+ * function that switches the timeout on again. The caller must call this function at the end of the response:
+ * otherwise, an unused connection stays open for ever. If `msMax` is given, the timeout is switched on after this time
+ * at the latest.
  */
 export function pauseIdleTimeout(
   config: Pick<Config, 'requestIdleMs'>,

@@ -23,8 +23,8 @@ export type Metrics = {
    */
   clear(name: Name): void
   /**
-   * Returns the counter of a metric for these labels. Each call searches for it, so a frequent caller keeps the
-   * counter.
+   * Returns the counter of a metric for these labels. Each call searches for the counter, so a frequent caller should
+   * keep the result.
    */
   counter(name: Name, labels: Labels): Counter
   histogram(name: Name, labels: Labels): Histogram

@@ -25,8 +25,8 @@ export function admitAddress({ rateLimiter }: Service, state: RequestState): voi
 }
 
 /**
- * Checks the quotas, and the credential with `authenticated`. Throws if the request is refused. A request above a quota
- * is not counted. `authenticated` is null for a route without a credential.
+ * Checks the quotas and the credential. `authenticated` is the function that checks the credential, or null for a route
+ * without a credential. Throws if the request is refused. A request above a quota is not counted.
  */
 export function admit(
   service: Service,

@@ -47,8 +47,8 @@ function jobEvent(job: Job): Uint8Array {
 }
 
 /**
- * Encodes the event of an utterance. The id of the event is the number of utterances that the client then has. A client
- * that reconnects sends this id as Last-Event-ID, and the stream continues with the next utterance.
+ * Encodes the event of an utterance. The id of the event is the number of utterances that the client has after this
+ * event. A client that reconnects sends this id as Last-Event-ID, and the stream continues with the next utterance.
  */
 function segmentEvent(utterance: Utterance, index: number): Uint8Array {
   return once(

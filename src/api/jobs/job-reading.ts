@@ -74,8 +74,8 @@ export const jobReading = (service: Service) =>
     )
 
 /**
- * Waits until it is the account's turn to read a transcript, and returns the response that `write` makes of the
- * transcript. Throws an ApiError if the job was deleted or the credential was revoked during the wait.
+ * Waits until the account may read a transcript (see `answerInTurn`), and returns the response that `write` then makes.
+ * Rejects with an ApiError if the job was deleted or the credential was revoked during the wait.
  */
 function answerFrom(
   service: Service,

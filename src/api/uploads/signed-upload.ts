@@ -34,8 +34,8 @@ export const signedUpload = (service: Service) =>
           contentType: request.headers.get('content-type') ?? '',
         })
         requireWholeFile(request.headers)
-        // Bun treats an upload slower than 16 KB/s as idle. Its idle timeout is therefore switched off. `UploadStore`
-        // aborts the upload when no more bytes arrive.
+        // Bun treats an upload slower than 16 KB/s as idle, so Bun's idle timeout is switched off. `UploadStore` aborts
+        // the upload when no more bytes arrive.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))
