@@ -1,6 +1,6 @@
 // The tokens of a grant. A client exchanges an authorization code, or later a refresh token, for an access token and a
-// new refresh token. Each code and each refresh token works only once. A second use probably means that it was stolen,
-// so it ends the grant with all its tokens. The database stores only hashes.
+// new refresh token. Each code and each refresh token works only once. A second use ends the grant with all its tokens,
+// because the code or the refresh token was probably stolen. The database stores only hashes.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'

@@ -47,7 +47,8 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // An object and not a string, because nodemailer could read a string as a list of several addresses.
+          // The recipient is an object and not a string, because nodemailer could read a string as a list of several
+          // addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,

@@ -25,8 +25,8 @@ export type Asker = { network: string; signal: AbortSignal }
 const semaphore = openSemaphore(1)
 
 /**
- * Calls `work` when it is the turn of the sender's network. Rejects if the sender disconnects before that. `asker` is
- * null if a command of the program, and not a request, needs the hash.
+ * Calls `work` when no other password hash is being computed and it is the turn of the sender's network. Rejects if the
+ * sender disconnects before that. `asker` is null if a command of the program, and not a request, needs the hash.
  */
 function inTurn<T>(asker: Asker | null, work: () => Promise<T>): Promise<T> {
   return semaphore.run(asker?.network ?? '', work, asker?.signal)

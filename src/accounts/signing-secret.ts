@@ -15,7 +15,10 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
   return secrets.open(row.sealed)
 }
 
-/** Opens the file secret.key of the data folder. Creates a missing file, unless `requireSecret` throws. */
+/**
+ * Opens the file secret.key of the data folder. Creates the file if it is missing. Throws instead if the database has
+ * texts that only the missing file could decrypt.
+ */
 export function openSecretsOf(db: Pick<Db, 'find'>, dataDir: string): Secrets {
   requireSecret(db, dataDir)
   return openSecrets(dataDir)
