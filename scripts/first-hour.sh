@@ -141,7 +141,7 @@ if [ $# -gt 0 ]; then
 else
   git -C steno pull -q --ff-only
 fi
-# The steps below transcribe nothing, so the server needs no model. It gets a folder without one, and loads nothing.
+# The steps below transcribe nothing. STENO_MODEL names a folder without a model, so that the server loads none.
 export STENO_MODEL=$place
 serve data
 grep -q 'keys create' out || fail "the second start does not tell how a key is made"

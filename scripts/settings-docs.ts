@@ -4,7 +4,7 @@ import { settings } from '../src/config/settings.ts'
 import { flagOf } from '../src/config.ts'
 import { type RateName, rates } from '../src/limits.ts'
 
-/** The requests or streams that each row of STENO_RATE_LIMITS counts. */
+/** What each rate limit in the setting STENO_RATE_LIMITS counts, for the table in docs/settings.md. */
 const counted: Record<RateName, string> = {
   ip: 'all requests of an address',
   service: '`GET /v1`, by address',

@@ -31,7 +31,7 @@ async function measure(name: string, sizes: number[], way: Pouring['way'] = 'put
   const data = prepareData()
   const server = await serve(data)
   try {
-    // The first request to a server takes longer, so a small upload comes first.
+    // The first request to a server takes longer, so a small upload is sent before the measurement.
     await pour({ port: server.port, key: data.key, bytes: chunkBytes })
     const idleMb = server.rssMb()
     const cpuBefore = cpuSeconds(server.pid)

@@ -1,6 +1,7 @@
 // Scores the built-in diarization on conversations of LibriSpeech readers, on a sample recording of the toolkit
 // pyannote, and on synthetic voices. Synthetic voices need espeak-ng, flite and festival with at least eight voices
-// together. The number of speakers is not given. The time around the start and end of a turn is scored too.
+// together. The diarization does not get the number of speakers. The time around the start and end of a turn is scored
+// too.
 //
 // As in a job, the built-in speech model supports the diarization: it estimates how many voices talk at each moment.
 //

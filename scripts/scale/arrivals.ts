@@ -24,7 +24,7 @@ export function* arrivals(random: Random): Generator<Arrival> {
   const bursts = makeBursts(random)
   const meanSeconds = meanOfLengths(random)
   const perSecond = (load.hoursPerMonth * hour) / meanSeconds / load.servers / monthSeconds
-  // The rate is constant within a minute. The first arrival of each minute is drawn independently of earlier arrivals,
+  // The rate is constant within a minute. The time to the first arrival of a minute is drawn anew, which is correct
   // because a Poisson process has no memory.
   for (let from = 0; from < year; from += 60) {
     const rate = perSecond * loadAt(from, bursts)

@@ -67,7 +67,7 @@ export const gpu = {
   attemptsMax: 4,
 }
 
-/** The values of the rule that rents more GPUs and stops idle GPUs. */
+/** The parameters of the autoscaler, which rents more GPUs and stops idle GPUs. */
 export const scaler = {
   everySeconds: 60,
   /** The share of the time, from 0 to 1, in which a GPU should be busy. */

@@ -48,8 +48,8 @@ export function openPool(): Pool {
 }
 
 /**
- * Orders a GPU. Calls `later` at once, to plan the event that the GPU has started. For a spot GPU, also plans the event
- * that the provider withdraws it. `later` adds an event at the time `at` to the simulation.
+ * Orders a GPU. Plans the event `booted` for the time at which the GPU is ready. For a spot GPU, also plans the event
+ * `vanish`, with which the provider withdraws the GPU. `later` adds an event at the time `at` to the simulation.
  */
 export function order(
   pool: Pool,

@@ -1,5 +1,5 @@
 // Callers that submit and cancel jobs while faults happen on the server. A caller repeats a request if the connection
-// fails, or if the status of the response is in `passing`.
+// fails, or if the response reports a temporary error (see `passing`).
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'
@@ -11,7 +11,7 @@ export type Callers = {
   cancelled: Set<string>
   /** Descriptions of wrong responses. The expected responses to a fault, such as a full disk, are not wrong. */
   wrong: string[]
-  /** Stops the callers. Resolves when each caller has its last response, or when `giveUp` is aborted. */
+  /** Stops the callers. Resolves when each caller has its last response, or when the signal `giveUp` is aborted. */
   stop(): Promise<void>
 }
 
@@ -61,7 +61,7 @@ async function submit(place: Place, random: Random, wrong: string[]): Promise<st
     const body = { ...source, webhook_url: place.webhookUrl }
     const answer = await insist(place, 'POST', '/v1/transcribe', body, headers)
     if (answer.status === 200) return answer.body.id
-    // The upload may have expired, if the clock of the server was set forward. The next attempt uses another upload.
+    // If the clock of the server was set forward, the upload may have expired. The next attempt uses another upload.
     if (answer.body?.error?.code !== 'UPLOAD_EXPIRED') wrong.push(`submit ${JSON.stringify(answer)}`)
   }
 }

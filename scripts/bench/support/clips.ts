@@ -10,7 +10,7 @@ export type LongClip = { truth: Truth; wav: string; samples: Float32Array }
 
 /**
  * Writes ten minutes of speech into the folder, and returns the sound with its reference text. Returns null if the
- * clips are missing.
+ * recordings for this sound are missing.
  */
 export async function longestClip(folder: string): Promise<LongClip | null> {
   const recipe = join(clips ?? '', 'monologue.recipe.json')

@@ -23,9 +23,9 @@ export async function* conversationsOfReaders(shared: string, seed: number): Asy
 }
 
 /**
- * Makes conversations from the recordings in `voices`. Each of `counts` is the number of voices in a conversation. The
- * voices are chosen at random. Each number gives four conversations: with pauses, with overlaps, with noise, and in
- * telephone quality. The same seed gives the same conversations.
+ * Makes conversations from the recordings in `voices`. For each number of voices in `counts`, makes four conversations:
+ * with pauses, with overlaps, with noise, and in telephone quality. The voices are chosen at random. The same seed
+ * gives the same conversations.
  */
 export function* conversationsOf(
   group: string,

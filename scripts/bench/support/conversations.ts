@@ -64,7 +64,8 @@ export function converse(
 
 /**
  * Returns an utterance without the silence at its ends. Its speech is scaled to the root mean square `level`. A long
- * utterance is cut at its first pause after 3 + 6 × `share` seconds. `share` is from 0 to 1.
+ * utterance is cut at its first pause after 3 + 6 × `share` seconds. `share` is a number from 0 to 1, which the caller
+ * chooses at random.
  */
 function turnOf(utterance: Float32Array, share: number): Float32Array {
   const spans = speechOf(utterance)
@@ -104,8 +105,8 @@ export function speechOf(samples: Float32Array): { from: number; to: number }[] 
   const sorted = energy.toSorted()
   const part = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
   const [loud, floor] = [part(0.95), part(0.05)]
-  // Speech is more than 9 dB above the background and less than 32 dB below the loud parts. A frame less than 12 dB
-  // below the loud parts is always speech.
+  // A frame less than 12 dB below the loud parts is speech. A frame less than 32 dB below the loud parts is speech if
+  // it is more than 9 dB above the background.
   const limit = Math.max(loud - 32, Math.min(floor + 9, loud - 12))
   const flags = Uint8Array.from(energy, value => Number(value > limit))
   // Speech of less than 60 ms between two gaps becomes a gap.

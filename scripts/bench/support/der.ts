@@ -1,5 +1,5 @@
 // Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The score uses
-// the exact starts and ends of all segments, without frames.
+// the exact starts and ends of all segments, and does not round them to frames.
 
 export type Segment = { from: number; to: number; speaker: string }
 

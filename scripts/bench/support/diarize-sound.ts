@@ -1,6 +1,6 @@
 // A child process of the benchmarks: diarizes a file of samples, repeated `repeat` times. No speech model runs here.
-// Artificial voice readings of the same size replace those of the speech model. A voice reading says how many voices
-// speak when, and has vectors of these voices.
+// Artificial voice readings replace the output of the speech model, and have the same size. A voice reading contains
+// the number of voices that speak at each moment, and vectors of these voices.
 
 import { framesPerEmbedding, samplesPerFrame, samplesPerMelFrame } from '../../../src/engine/audio.ts'
 import type { VoiceReading } from '../../../src/engine/hear/voice-network.ts'

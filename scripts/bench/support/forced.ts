@@ -20,7 +20,8 @@ import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 export type ForcedOrder = { folder: string; sound: string; tokens: number; threads: number }
 
 /**
- * After a first timestamp token, the decoder gets token ids above this number. These tokens are words and syllables.
+ * The first predetermined token of each window is a timestamp. All others have ids from this number on, which stand for
+ * words and syllables.
  */
 const wordTokens = 1000
 

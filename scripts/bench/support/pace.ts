@@ -1,6 +1,6 @@
-// A child process of the benchmarks: measures the CPU time of the encoder and of the decoder, and the peak memory. With
-// `npm`, the sessions are those of onnxruntime-node, which copy the decoder's cache to JavaScript. Otherwise, steno's
-// own binding to ONNX Runtime is used.
+// A child process of the benchmarks: measures the CPU time of the encoder and of the decoder, and the peak memory. If
+// `npm` is true, uses the package onnxruntime-node, which copies the decoder's cache to JavaScript. Otherwise, uses
+// steno's own binding to ONNX Runtime.
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'

@@ -81,7 +81,10 @@ export function factsOf(dimensions: Dimensions): Facts {
   }
 }
 
-/** Returns the shapes of all weights, by their names. A matrix is inputs × outputs. */
+/**
+ * Returns the shapes of all weights, by their names. The shape of a matrix is its number of inputs and its number of
+ * outputs.
+ */
 export function shapesOf({
   mels,
   width,

@@ -27,9 +27,9 @@ const pauseSeconds = { min: 0.4, max: 1.6 }
 const seed = 4
 
 /**
- * Writes the utterances of LibriSpeech as WAV files into `folder`. The first set has one file of all utterances. Each
- * of `leads` gives a set with one file for each utterance, after this many seconds of digital silence. Returns null if
- * the utterances are missing.
+ * Writes the utterances of LibriSpeech as WAV files into `folder`. The first set has one file of all utterances. For
+ * each number in `leads`, there is another set, with one file for each utterance. Such a file begins with this number
+ * of seconds of digital silence. Returns null if the utterances are missing.
  */
 export async function realSpeech(folder: string, leads: readonly number[] = [0]): Promise<SoundSet[] | null> {
   const from = firstOf('../shared/audio/librispeech-test-other')

@@ -1,5 +1,6 @@
-// Compares the tokens of two sets of graphs with the weights of one model: the ONNX graphs in the folder of the model,
-// and steno's graphs for GPUs. The graphs of the folder run on the CPU. steno's graphs run on a GPU or on the CPU.
+// Compares the tokens that two sets of graphs decode with the weights of the same model: the ONNX graphs in the folder
+// of the model, and steno's graphs for GPUs. The graphs of the folder run on the CPU. steno's graphs run on a GPU or on
+// the CPU.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

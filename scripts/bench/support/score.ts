@@ -55,8 +55,8 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 
 /**
  * Compares the start times of the words that both programs recognised. `of` counts the compared words. `near` counts
- * the compared words whose start times differ by at most 0.2 s. A word of `theirs` that starts inside a pause is
- * compared only if it starts in the last `before` seconds of the pause.
+ * the compared words whose start times differ by at most 0.2 s. A word of `theirs` that starts inside a pause starts
+ * too early. It is compared only if it starts in the last `before` seconds of the pause.
  */
 export function compareStarts(
   ours: readonly TimedWord[],

@@ -55,8 +55,8 @@ function cellsOf(
 }
 
 /**
- * Returns the cells for the starts (or ends) of the words. Each of `distances` is a time in seconds: from the start (or
- * end) of the voice to that of the word. The distance of an early word is negative.
+ * Returns the cells for the starts (or ends) of the words. Each of `distances` is the time, in seconds, from the start
+ * (or end) of the voice in the sound to the start (or end) of the word. It is negative if the word is too early.
  */
 function distanceCells(time: 'start' | 'end', distances: readonly number[]): Record<string, string> {
   const within = (seconds: number) =>
