@@ -27,7 +27,7 @@ export function logAccess(
   if (isUnlimited && !repeats.isFirst({ method, route, status }, sender ?? { network })) return
   const write = status >= 500 ? log.warn : log.info
   // The id of a delivery begins with the id of its job, and only this part is logged. A text that is not an id is not
-  // logged: it may be long, or an API key in the wrong place.
+  // logged: it may be long, or an API key that the client sent in the path by mistake.
   const [shownId = ''] = id?.split('.') ?? []
   write('request', {
     request_id: requestId,

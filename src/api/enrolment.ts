@@ -16,8 +16,8 @@ import type * as shapes from './shapes/voices.ts'
 type Enrolment = Static<typeof shapes.voiceRequest>
 
 /**
- * Makes the voice print for an enrolment. An upload that `takeUpload` accepts is marked as used, so no other request
- * can use it. It is therefore deleted afterwards, even if no voice print was made.
+ * Makes the voice print for an enrolment. `takeUpload` marks the upload as used, so that no other request can use it.
+ * The upload is therefore useless afterwards and is deleted, even if no voice print was made.
  */
 export async function printFor(
   service: Service,

@@ -1,5 +1,5 @@
-// Bundles the web app in src/web. The build of the program does this once. A server that runs from source code does it
-// itself.
+// Bundles the web app in src/web. The build of the program does this once. A server that runs from source code bundles
+// the app itself.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'

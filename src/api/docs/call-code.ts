@@ -6,8 +6,8 @@ export type Call = {
   headers: Record<string, string>
   body: string | null
   /**
-   * The use of the response in the code: `text` prints the body, and `stream` prints the body while it arrives. `file`
-   * stores the body in a file. `headers` prints the headers of a response without a body.
+   * What the example code does with the response: `text` prints the body, and `stream` prints the body while it
+   * arrives. `file` stores the body in a file. `headers` prints the headers of a response without a body.
    */
   result: 'text' | 'stream' | 'file' | 'headers'
 }

@@ -13,7 +13,10 @@ import { sessionChecks } from './session-checks.ts'
 
 const gates = new WeakMap<Service, ReturnType<typeof openGate>>()
 
-/** Returns the plugin with the macros. All groups of routes of a service share it, because to make one takes long. */
+/**
+ * Returns the Elysia plugin with the macros. All groups of routes of a service use the same plugin, because creating a
+ * plugin takes long.
+ */
 export function gate(service: Service): ReturnType<typeof openGate> {
   const known = gates.get(service) ?? openGate(service)
   gates.set(service, known)

@@ -17,8 +17,9 @@ export type Authorization = {
 }
 
 /**
- * The reason why an authorization request is refused, and the address for the redirect with this error. `redirectTo` is
- * null if the browser must not be redirected: the client is unknown, or its redirect address is invalid.
+ * The reason why an authorization request is refused, and the address to which the browser is redirected with this
+ * error. `redirectTo` is null if the browser must not be redirected: the client is unknown, or its redirect address is
+ * invalid.
  */
 export type Refusal = { message: string; redirectTo: string | null }
 

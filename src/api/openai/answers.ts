@@ -89,12 +89,12 @@ function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.json>['
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
-/**
- * The names of the languages that Whisper and `Intl.DisplayNames` name differently, as Whisper writes them, by language
- * code.
- */
+/** Whisper's names for the languages to which `Intl.DisplayNames` gives another name, by language code. */
 const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: 'myanmar', nn: 'nynorsk' }
-/** The English names of languages. They are read at the first use, because this takes more than a millisecond. */
+/**
+ * The English names of languages. This object is created at its first use, because its creation takes more than a
+ * millisecond.
+ */
 let names: Intl.DisplayNames | null = null
 
 /** Returns the English name of a language, as Whisper writes it: `english` for `en`. */

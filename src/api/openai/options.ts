@@ -50,7 +50,7 @@ function lastCharacters(prompt: string | null): string | null {
 function granularitiesOf(fields: Fields, format: Format): readonly Granularity[] {
   const wanted = choicesOf(fields, 'timestamp_granularities', granularities)
   // OpenAI ignores `timestamp_granularities` for its models whose names begin with gpt-. The Vercel AI SDK sends the
-  // field also for these models, so it must not cause an error there.
+  // field also for these models, so the field must not cause an error for them.
   const isIgnored = fields.one('model')?.startsWith('gpt-')
   if (wanted.length > 0 && format !== 'verbose_json' && !isIgnored) {
     throw invalidField(

@@ -10,8 +10,9 @@ import type { Task } from './shapes/forms.ts'
 
 export type Patience = {
   /**
-   * The maximum time before the response headers are sent, in milliseconds. A job that fails before the headers are
-   * sent gets an error status. `replyWhole` ignores this limit for a format without keep-alive bytes.
+   * The time, in milliseconds, for which a response waits for the job before its headers are sent. If the job fails
+   * during this time, the response gets an error status. `replyWhole` waits without this limit if the format allows no
+   * keep-alive bytes.
    */
   quietMs: number
   /** The interval at which keep-alive bytes are sent after the response headers, in milliseconds. */

@@ -12,8 +12,8 @@ export type Components = {
   schemas: Record<string, JsonSchema>
   reference(schema: JsonSchema): JsonSchema
   /**
-   * Returns the JSON Schema of a response: a $ref to `schemas`, or the whole schema if it has no name. The result has
-   * no `additionalProperties: false`, because a later version may add fields to a response.
+   * Returns the JSON Schema of a response: a $ref to its entry in `components.schemas`, or the whole schema if it has
+   * no name. The result has no `additionalProperties: false`, because a later version may add fields to a response.
    */
   openReference(schema: JsonSchema): JsonSchema
 }

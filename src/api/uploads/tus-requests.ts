@@ -19,8 +19,8 @@ type Context = {
 }
 
 /**
- * Appends the body of a request to an upload. Bun's idle timeout is off meanwhile, because the upload has its own
- * timeout.
+ * Appends the body of a request to an upload. Bun's idle timeout is off during this time, because the upload has its
+ * own timeout.
  */
 async function receive(
   service: Service,
