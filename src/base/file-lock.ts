@@ -24,7 +24,7 @@ export function lockFile(path: string): (() => void) | null {
 }
 
 /**
- * Opens the lock file. First creates it without SQLite. If this fails, the error contains a code of the operating
+ * Opens the lock file. First creates the file without SQLite. If this fails, the error contains a code of the operating
  * system, such as ENOSPC, from which a command tells the user the cause. An error of SQLite contains no such code.
  */
 function openFile(path: string): Database {

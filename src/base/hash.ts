@@ -9,8 +9,8 @@ export function hmacSha256(key: string | Uint8Array, text: string): string {
 }
 
 /**
- * Returns true if the texts are equal. For texts of the same length, the duration tells an attacker nothing about their
- * content.
+ * Returns true if the texts are equal. For texts of the same length, the duration of the comparison tells an attacker
+ * nothing about their content.
  */
 export function sameText(left: string, right: string): boolean {
   const leftBytes = Buffer.from(left)

@@ -19,8 +19,8 @@ export function inheritOwner(path: string): void {
 
 /**
  * Gives root's files and folders at `path` and below it to `owner`, but nothing outside `path`. `owner` may put links
- * into the folder at the same time. Symbolic links are therefore not followed, and a file with several hard links keeps
- * its owner.
+ * into the folder while this function runs. Symbolic links are therefore not followed, and a file with several hard
+ * links keeps its owner.
  */
 function give(path: string, owner: { uid: number; gid: number }): void {
   const file = openUnlinked(path)

@@ -37,8 +37,8 @@ function openFunction(name: string, type: FFIFunction, files: readonly string[])
 }
 
 /**
- * Returns true if `error` means that the library does not exist or has no such function. Bun gives these two codes to
- * no other error of `dlopen`.
+ * Returns true if `error` means that the library does not exist or does not have the function. Bun gives these two
+ * codes to no other error of `dlopen`.
  */
 function isMissing(error: unknown): boolean {
   return ['ERR_DLOPEN_FAILED', 'ERR_INVALID_ARG_TYPE'].includes(Object(error).code)

@@ -30,7 +30,7 @@ export function requireSystemCalls(): void {
 }
 
 /**
- * Opens the C library. The first system call does this, and not the load of this module: an error during the load would
+ * Opens the C library. Called at the first system call, and not when this module is loaded: an error at that time would
  * cause a crash report instead of an error message.
  */
 function open() {

@@ -45,7 +45,7 @@ export function formatClock(seconds: number): string {
   return whole < 3600 ? short : `${Math.floor(whole / 3600)}:${short.padStart(5, '0')}`
 }
 
-/** Formats a number of things with their name, for example `1 job` or `2 jobs`. */
+/** Formats a count with the name of what is counted, for example `1 job` or `2 jobs`. */
 export function formatCount(count: number, name: string): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`
 }

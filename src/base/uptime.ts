@@ -2,7 +2,7 @@
 
 /**
  * Returns a clock that counts milliseconds since this call. Callers must read the clock at least once every `stepMsMax`
- * milliseconds. A longer step means that the process was suspended, and counts as `stepMsMax`.
+ * milliseconds. A longer time between two reads means that the process was suspended, and counts as `stepMsMax`.
  */
 export function openUptime(monotonic: () => number, { stepMsMax }: { stepMsMax: number }): () => number {
   let uptime = 0
