@@ -102,7 +102,7 @@ export function purgeGrants(db: Db): boolean {
       table: 'grant_tokens',
       key: 'hash',
       // An access token is kept for some time after its expiry. A request that began before the expiry may still be
-      // running, and its token is then checked again.
+      // running, and may check its token again.
       where: `expires_at <= $now and (kind = 'refresh' or expires_at <= $now - $accessTokenKeptMs)`,
       params: { now, accessTokenKeptMs: limits.accessTokenKeptMs },
     })

@@ -59,7 +59,9 @@ export function canOpenSecrets(db: Pick<Db, 'find'>, secrets: Secrets): boolean 
   }
 }
 
-/** Derives the signing secret from the text of an API key. The receiver of a webhook does the same. */
+/**
+ * Derives the signing secret from the text of an API key. A receiver of webhooks derives the secret in the same way.
+ */
 export function signingSecretOf(key: string): string {
   return sha256(key)
 }

@@ -19,9 +19,9 @@ export type StatementPlace = { id: number; balanceUnits: number }
 type Row = Omit<StatementEntry, 'balanceUnits'> & { presentUnits: number }
 
 /**
- * Lists the deposits and charges of an account, newest first. If `before` is given, lists only entries before it. The
- * balances are computed backwards from the present balance or the balance in `before`, because a sum over a large
- * ledger would block the server.
+ * Lists the deposits and charges of an account, newest first. If `before` is given, lists only older entries than
+ * `before`. The balances are computed backwards from the present balance or the balance in `before`, because a sum over
+ * a large ledger would block the server.
  */
 export function listStatement(
   db: Db,
