@@ -37,8 +37,8 @@ export const load = {
 
 export const gpu = {
   /**
-   * The seconds of audio that a GPU transcribes in a second. 404 is a published measurement of Whisper large-v3-turbo
-   * on an H100 GPU with batches of 32.
+   * The seconds of audio that a GPU transcribes in a second. A published measurement of Whisper large-v3-turbo on an
+   * H100 GPU with batches of 32 is 404.
    */
   secondsOfAudioPerSecond: 400,
   /**

@@ -195,7 +195,7 @@ function take(world: World, job: Job, now: number): void {
   world.days[Math.floor(job.arrivedAt / day)]?.add(waited)
 }
 
-/** Called once a minute: orders or stops GPUs, and stores the figures of the minute. */
+/** Called once a simulated minute: orders or stops GPUs, and stores the statistics of the last minute. */
 function scale(world: World, now: number): void {
   const { pool, minute, peak } = world
   const load = minute.audioSeconds / scaler.everySeconds

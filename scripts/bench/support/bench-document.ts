@@ -1,6 +1,6 @@
 // The sections of docs/bench.md. Each section has the name of a benchmark and the table of its results.
 
-/** The tables by the names of the benchmarks. The first row of a table is its header. */
+/** The result tables, by the name of the benchmark. The first row of a table is its header. */
 export type Tables = Record<string, string[][]>
 
 /** Returns a table as Markdown. */

@@ -102,8 +102,8 @@ function sum(pieces: readonly Piece[], weight: (piece: Piece) => number): number
 }
 
 /**
- * Chooses a different column for each row by the Hungarian method, with the largest sum of `gain`. Returns the column
- * of each row, or -1 for a row that gets no column.
+ * Assigns a different column to each row, so that the sum of `gain` over these pairs is as large as possible (Hungarian
+ * method). Returns the column of each row, or -1 for a row that gets no column.
  */
 export function bestMatch(gain: readonly (readonly number[])[]): number[] {
   const rows = gain.length

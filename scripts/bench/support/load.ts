@@ -7,8 +7,8 @@ export type Load = {
   seconds: number
   requests: string[]
   /**
-   * The number of requests per second over all connections. The latency then counts from the time at which a request is
-   * due. Without `perSecond`, each connection sends its next request as soon as it has the response.
+   * The number of requests per second over all connections. With `perSecond`, the latency counts from the time at which
+   * a request is due. Without `perSecond`, each connection sends its next request as soon as it has the response.
    */
   perSecond?: number
 }

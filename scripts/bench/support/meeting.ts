@@ -86,8 +86,8 @@ function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>
     Float64Array.from({ length: count }, (_, place) => file.readDoubleLE(at + 8 * place))
   // The file `model` is for embeddings of norm 1, but `Plda` multiplies its embeddings by √128 before it subtracts the
-  // mean. So the mean is multiplied by √128 too. The matrix is divided by √128, so that the product with the matrix,
-  // and therefore its variances, are the same as with norm 1.
+  // mean. So the mean is multiplied by √128 too. The matrix is divided by √128, so that the product of embedding and
+  // matrix, and the variances of this product, are the same as with norm 1.
   const scale = Math.sqrt(narrow)
   const centreAt = model.indexOf('DV ') + 8
   const transformAt = centreAt + 8 * narrow + 13

@@ -1,7 +1,10 @@
 // Finds the pauses of speech in the samples, without a model. The benchmark `word-times` compares word times with these
 // pauses.
 
-/** A pause in seconds. `from` is the end of the voice before it, and `to` is the start of the voice after it. */
+/**
+ * A pause in seconds. `from` is the end of the voice before the pause, and `to` is the start of the voice after the
+ * pause.
+ */
 export type Pause = { from: number; to: number }
 
 const rate = 16_000
@@ -9,8 +12,8 @@ const [hop, frame] = [0.01 * rate, 0.02 * rate]
 
 /**
  * A frame is voice if its level is above a threshold: `overNoise` decibels above the noise level. The threshold is at
- * least `loud - belowLoudMax` and at most `loud - belowLoudMin`. The noise level is the 10th percentile of all frames,
- * and the loud level is the 95th.
+ * least `loud - belowLoudMax` and at most `loud - belowLoudMin`. The noise level is the 10th percentile of all levels,
+ * and `loud` is the 95th percentile.
  */
 const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
 /**

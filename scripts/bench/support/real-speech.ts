@@ -9,8 +9,8 @@ import { wavFile } from '../../../test/support/sound.ts'
 import { type Pause, pausesOf } from './pauses.ts'
 
 /**
- * A sound file with its reference text. `utterances` are times in seconds, with digital silence between them. `pauses`
- * are the pauses of the voice, inside and between the utterances.
+ * A sound file with its reference text. `utterances` has the start and the end of each utterance in seconds. Between
+ * two utterances is digital silence. `pauses` has the pauses of the voice, inside and between the utterances.
  */
 export type Sound = {
   path: string

@@ -10,8 +10,8 @@ export type TimedWord = { word: string; start: number; end: number }
 export type Errors = { of: number; wrong: number; lost: number; invented: number }
 
 /**
- * The longest allowed overlap of a word with digital silence, in seconds. A word with a longer overlap is a word in
- * silence.
+ * The longest allowed overlap of a word with digital silence, in seconds. A word with a longer overlap counts as an
+ * error: the program has recognised a word where nobody speaks.
  */
 const silenceSecondsMax = 0.3
 const startsWithinSeconds = 0.2
@@ -56,7 +56,7 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 /**
  * Compares the start times of the words that both programs recognised. `of` counts the compared words. `near` counts
  * the compared words whose start times differ by at most 0.2 s. A word of `theirs` that starts inside a pause starts
- * too early. It is compared only if it starts in the last `before` seconds of the pause.
+ * too early. Such a word is compared only if it starts in the last `before` seconds of the pause.
  */
 export function compareStarts(
   ours: readonly TimedWord[],
