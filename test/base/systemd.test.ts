@@ -2,18 +2,22 @@
 // Bun cannot open a datagram socket with a path.
 
 import { ptr } from 'bun:ffi'
-import { expect, test } from 'bun:test'
+import { expect, jest, test } from 'bun:test'
 import { closeSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemCall } from '../../src/base/system-call.ts'
 import { addressOf, openSystemd } from '../../src/base/systemd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Opens a blocking socket with the name `path`. A name that begins with @ is abstract: it has no file. */
+/**
+ * Opens a socket with the name `path`. A name that begins with @ is abstract: it has no file. The kernel delivers a
+ * message before the call that sends it returns, so `next` need not wait: it throws EAGAIN if there is no message.
+ */
 function listen(path: string) {
   const unix = 1
   const datagram = 2
-  const socket = systemCall('socket', unix, datagram, 0)
+  const nonBlocking = 0o4000
+  const socket = systemCall('socket', unix, datagram | nonBlocking, 0)
   const address = addressOf(path)
   expect(systemCall('bind', socket, ptr(address), address.length)).toBe(0)
   return {
@@ -37,14 +41,29 @@ test.each([
   expect([socket.next(), socket.next()]).toEqual(['READY=1', 'STOPPING=1'])
 })
 
-test('the service sends a heartbeat to systemd at half the interval of its watchdog', async () => {
+test('the service sends a heartbeat to systemd at half the interval of its watchdog, until it stops', () => {
   const path = join(temporaryFolder(), 'notify')
   using socket = listen(path)
   const systemd = openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: '20000' })
-  systemd.ready()
-  await Bun.sleep(15)
-  systemd.stopping()
-  expect([socket.next(), socket.next()]).toEqual(['READY=1', 'WATCHDOG=1'])
+  const unwatched = openSystemd({ NOTIFY_SOCKET: path })
+  jest.useFakeTimers()
+  try {
+    systemd.ready()
+    jest.advanceTimersByTime(25)
+    systemd.stopping()
+    unwatched.ready()
+    jest.advanceTimersByTime(25)
+    unwatched.stopping()
+  } finally {
+    jest.useRealTimers()
+  }
+  const expected = ['READY=1', 'WATCHDOG=1', 'WATCHDOG=1', 'STOPPING=1', 'READY=1', 'STOPPING=1']
+  expect(expected.map(() => socket.next())).toEqual(expected)
+})
+
+test('the name of a file ends with a zero byte, and an abstract name begins with one', () => {
+  expect([...addressOf('/a')]).toEqual([1, 0, 47, 97, 0])
+  expect([...addressOf('@a')]).toEqual([1, 0, 0, 97])
 })
 
 test('without systemd, or when its socket is gone, messages are dropped', () => {
