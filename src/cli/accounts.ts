@@ -73,22 +73,24 @@ const remove = command({
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')
     const { dataDir } = dataConfig(values)
-    const record = withData(values, db => {
+    const { account, jobs, mediaBytes } = withData(values, db => {
       const account = mustFind(db, email)
-      const found = {
-        account_id: account.id,
-        ...countBelongings(db, account.id),
-        erased: values.yes === true,
-      }
+      const belongings = countBelongings(db, account.id)
       if (values.yes) {
         eraseAccount(db, dataDir, account)
         db.checkpoint(limits.databaseBusyMs)
       }
-      return { ...found, balance: dollars(account.balanceUnits) }
+      return { account, ...belongings }
     })
-    const { jobs, mediaBytes, balance } = record
-    const belongings = `${formatCount(jobs, 'job')}, ${formatSize(mediaBytes)} of media, a balance of ${balance}`
+    const belongings = `${formatCount(jobs, 'job')}, ${formatSize(mediaBytes)} of media, a balance of ${dollars(account.balanceUnits)}`
     if (!values.yes) throw new Error(`${email} has ${belongings}; add --yes to erase all of it`)
+    const record = {
+      account_id: account.id,
+      jobs,
+      media_bytes: mediaBytes,
+      balance_cents: centsOf(account.balanceUnits),
+      erased: true,
+    }
     print(values, record, () => `${email} erased: ${belongings}`)
   },
 })

@@ -107,8 +107,14 @@ steered('a job of an erased account ends for its followers and for its engine', 
   const signal = AbortSignal.timeout(60_000)
   const ends = [running, waiting].map(id => service.live.ended(findJob(service.db, id)!, signal))
   const following = service.live.follow(findJob(service.db, running)!, () => {})
-  const erased = await findCommand(service.dataDir, 'accounts', 'delete', ana.email, '--yes')
-  expect(erased.code).toBe(0)
+  const erased = await findCommand(service.dataDir, 'accounts', 'delete', ana.email, '--yes', '--json')
+  expect(erased.json()).toEqual({
+    account_id: expect.any(String),
+    jobs: 2,
+    media_bytes: expect.any(Number),
+    balance_cents: expect.any(Number),
+    erased: true,
+  })
   service.later(0)
   await Promise.all(ends)
   expect([signal.aborted, ended]).toEqual([false, [running]])
