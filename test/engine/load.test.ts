@@ -131,6 +131,7 @@ test('the error on a device that cannot be used says why', () =>
     const message = (device: Config['device']) =>
       openModel({ ...alone, folder, device }).catch(error => error.message)
     expect(await message('cuda')).toBe('cuda: its provider is not here; run: steno runtime pull cuda')
+    expect(await message('auto')).toMatch(/^cpu: /)
     await Bun.write(join(folder, compactFile), 'weights')
     expect(await message('cuda')).toMatch(/^weights in the compact form run on the CPU, not on cuda; cpu: /)
     expect(await message('auto')).toMatch(/^cpu: /)

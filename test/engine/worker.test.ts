@@ -1,10 +1,12 @@
 import { afterEach, expect, spyOn, test } from 'bun:test'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { log } from '../../src/base/log.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { type EngineSettings, Worker } from '../../src/engine/worker.ts'
+import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -44,19 +46,24 @@ function openPocket(): Worker {
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const faults = fileURLToPath(new URL('../support/engine-faults.ts', import.meta.url))
 
+/** The start of a command that runs with the nice value 0, if this user may raise a priority. */
+const withNiceZero = ['nice', '-n', `${-getPriority()}`]
+
 test.each([
   ['an error in a timer', 'SIGUSR2'],
   ['an unhandled rejection', 'SIGWINCH'],
-] as const)('%s ends the engine process', async (_, signal) => {
+] as const)('%s ends the engine process, which has a low priority', async (_, signal) => {
   const model = { folder: '', name: 'fake', others: [], detector: null, notice: null }
   const { promise: exit, resolve } = Promise.withResolvers<Worker>()
   worker = new Worker({ ...model, voices: { problem: 'fake' } }, defaults, {
-    command: [process.execPath, '--preload', faults, program, 'engine'],
+    command: [...withNiceZero, process.execPath, '--preload', faults, program, 'engine'],
     onExit: resolve,
   })
   // The engine process sends this error, because there is no model in the folder. The error proves that the process
   // runs.
   await expect(worker.load()).rejects.toThrow('The model fake cannot be loaded')
+  const started = Number(Bun.spawnSync([...withNiceZero, 'nice']).stdout)
+  expect(getPriority(worker.pid)).toBe(Math.max(limits.engineNice, started))
   process.kill(worker.pid, signal)
   await exit
   await expect(worker.load()).rejects.toThrow(/^the engine process ended \([1-9]\)$/)
