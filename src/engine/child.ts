@@ -7,7 +7,7 @@ import { passLogTo } from '../base/log.ts'
 import { dieWithParent } from '../base/parent.ts'
 import { firstLineOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
-import { confineEngine } from './confine.ts'
+import { confineEngine, type EngineRights } from './confine.ts'
 import { type Reading, work } from './job.ts'
 import { openModel } from './load.ts'
 import type { LoadedModels } from './loaded-models.ts'
@@ -27,9 +27,11 @@ export async function engine(): Promise<void> {
   let models: LoadedModels | null = null
   let reading: Reading = { durationMsMax: 0, mediaProgram: null }
   for await (const order of orders()) {
-    if (order.kind === 'load') {
+    if ('parent' in order) {
       dieWithParent(order.parent)
-      confineEngine(order)
+      confineEngine(rightsFor(order))
+    }
+    if (order.kind === 'load') {
       reading = order
       try {
         const loaded = await openModel(order)
@@ -39,17 +41,19 @@ export async function engine(): Promise<void> {
         send({ kind: 'cannotLoad', message: firstLineOf(error).slice(0, 300) })
       }
     } else if (order.kind === 'print') {
-      dieWithParent(order.parent)
-      confineEngine({ ...order, device: 'cpu' })
       send(await makePrint(order))
     } else if (order.kind === 'compact') {
-      dieWithParent(order.parent)
-      confineEngine({ ...order, device: 'cpu', writes: order.draft })
       send(await makeCompact(order))
     } else if (models) {
       work(models, order, reading).catch(endByFault)
     }
   }
+}
+
+/** Returns the rights that this process needs for its first order, which is the only one with the id of the parent. */
+function rightsFor(order: Extract<Order, { parent: number }>): EngineRights {
+  if (order.kind === 'load') return order
+  return { ...order, device: 'cpu', ...(order.kind === 'compact' ? { writes: order.draft } : {}) }
 }
 
 /** Prints the error and ends this engine process. */

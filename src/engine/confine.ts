@@ -16,23 +16,19 @@ import { devicesFor } from './devices.ts'
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
-/**
- * Restricts the files that this process may read and write. `dataDir` is the data folder of the server, or null without
- * a server. `folder` is the folder of a model. This process may write to the folder `writes`.
- */
-export function confineEngine({
-  dataDir,
-  device,
-  folder,
-  mediaProgram,
-  writes,
-}: {
+export type EngineRights = {
+  /** The data folder of the server, whose secrets this process must not read. Null without a server. */
   dataDir: string | null
   device: Config['device']
+  /** The folder of the model. */
   folder?: string
   mediaProgram?: Config['mediaProgram']
+  /** The only folder of models to which this process may write. */
   writes?: string
-}): void {
+}
+
+/** Restricts what this process may do, and the files that it may read and write. */
+export function confineEngine({ dataDir, device, folder, mediaProgram, writes }: EngineRights): void {
   const needed = [process.execPath, folder, mediaProgram].filter(path => typeof path === 'string')
   const paths = dataDir !== null && existsSync(dataDir) ? readablePaths(dataDir, needed) : ['/']
   // A GPU driver writes compiled code to cache files in unknown places. A process that uses a GPU may therefore write

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Config } from '../../src/config.ts'
 import { openModel } from '../../src/engine/load.ts'
@@ -66,6 +66,17 @@ test('a weight file that Git LFS has not fetched is named, if it is one of those
   await writeCtcModel(folder, ['<s>', ' ', 'a'])
   await Bun.write(join(folder, 'model.int8.onnx'), pointer)
   expect(await message()).toContain('model.int8.onnx is a pointer of Git LFS')
+})
+
+test('a model of any kind that is larger than the memory is not loaded', async () => {
+  using _memory = spyOn(process, 'availableMemory').mockReturnValue(100)
+  const folder = await modelFolder('')
+  const message = () => openModel({ ...alone, folder, device: 'cpu' }).catch(error => error.message)
+  expect(await message()).toMatch(/^cpu: the weights take 7.8 KB .*, and 100 B of memory is available$/)
+  await writeCtcModel(folder, ['<s>', ' ', 'a'])
+  expect(await message()).toMatch(
+    /^cpu: the weights take .*model.int8.onnx\), and 100 B of memory is available$/,
+  )
 })
 
 test('a tokenizer that is damaged in the middle, or has a list of tokens without ids, is named', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as carried from '../../src/base/carried.ts'
 import { log } from '../../src/base/log.ts'
+import { missingProtections } from '../../src/base/sandbox.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
@@ -531,6 +532,7 @@ test('more workers than GPUs share them', async () => {
   expect([...(await gpusOfChildren(4)).values()].toSorted()).toEqual(['0', '0', '1', '1'])
 })
 
+const isConfinable = process.platform === 'linux' && missingProtections().length === 0
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 const real = () => ({
@@ -545,20 +547,27 @@ const real = () => ({
 })
 
 test.skipIf(missing)(
-  `the real child transcribes a clip, survives a broken file, Ctrl-C and a closed terminal, has a low priority, and inherits no socket or database${skipped}`,
+  `the real child transcribes a clip, cannot read the secret key, survives a broken file, Ctrl-C and a closed terminal, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
     // A confined engine can read only data folder entries that exist at its start, so the test creates the media folder
     // before the engine starts.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
+    const clip = join(clips ?? '', 'doctor.flac')
+    await Bun.write(join(folder, 'secret.key'), Bun.file(clip))
     const opened = open('', real())
     await ready(opened)
     const engines = () => childrenOf(process.pid).filter(child => command(child).endsWith('engine'))
     const started = engines()
     for (const pid of started) for (const signal of ['SIGINT', 'SIGHUP']) process.kill(pid, signal)
-    const input = job({ path: join(clips ?? '', 'doctor.flac'), durationMs: 4083, language: 'en' })
+    const input = job({ path: clip, durationMs: 4083, language: 'en' })
     expect((await run(opened, input)).full_transcript).toContain('cloudy this evening')
+    // The engine process cannot read the secret key, although this file is a recording here.
+    if (isConfinable) {
+      const secret = run(opened, { ...input, path: join(folder, 'secret.key') })
+      await expect(secret).rejects.toThrow('A step on our side failed')
+    }
 
     const rubbish = join(media, 'rubbish.mp3')
     await Bun.write(rubbish, 'no sound in here')

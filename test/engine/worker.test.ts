@@ -1,8 +1,10 @@
 import { afterEach, expect, spyOn, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { log } from '../../src/base/log.ts'
+import { missingProtections } from '../../src/base/sandbox.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { type EngineSettings, Worker } from '../../src/engine/worker.ts'
@@ -46,13 +48,15 @@ function openPocket(): Worker {
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const faults = fileURLToPath(new URL('../support/engine-faults.ts', import.meta.url))
 
+const isConfinable = process.platform === 'linux' && missingProtections().length === 0
+
 /** The start of a command that runs with the nice value 0, if this user may raise a priority. */
 const withNiceZero = ['nice', '-n', `${-getPriority()}`]
 
 test.each([
   ['an error in a timer', 'SIGUSR2'],
   ['an unhandled rejection', 'SIGWINCH'],
-] as const)('%s ends the engine process, which has a low priority', async (_, signal) => {
+] as const)('%s ends the engine process, which has a low priority and is confined', async (_, signal) => {
   const model = { folder: '', name: 'fake', others: [], detector: null, notice: null }
   const { promise: exit, resolve } = Promise.withResolvers<Worker>()
   worker = new Worker({ ...model, voices: { problem: 'fake' } }, defaults, {
@@ -64,6 +68,11 @@ test.each([
   await expect(worker.load()).rejects.toThrow('The model fake cannot be loaded')
   const started = Number(Bun.spawnSync([...withNiceZero, 'nice']).stdout)
   expect(getPriority(worker.pid)).toBe(Math.max(limits.engineNice, started))
+  if (isConfinable) {
+    const status = readFileSync(`/proc/${worker.pid}/status`, 'utf8')
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m)
+    expect(status).toMatch(/^Seccomp:\s+2$/m)
+  }
   process.kill(worker.pid, signal)
   await exit
   await expect(worker.load()).rejects.toThrow(/^the engine process ended \([1-9]\)$/)
