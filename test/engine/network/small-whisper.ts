@@ -16,7 +16,7 @@ export const small = {
   positions: 40,
 }
 
-/** Returns random weights. As in trained models, one channel has much larger values than the others. */
+/** Returns random weights. As in trained models, one channel has much larger values than the others. One has only zeros. */
 export function smallSource(): Source {
   let state = 7
   const random = () => {
@@ -33,8 +33,10 @@ export function smallSource(): Source {
   }
   const norm = (name: string) => {
     const weights = values(width, 0.5, 1)
+    const biases = values(width, 0.2)
     weights[3]! *= 12
-    all.push([`${name}.weight`, weights], [`${name}.bias`, values(width, 0.2)])
+    weights[5] = biases[5] = 0
+    all.push([`${name}.weight`, weights], [`${name}.bias`, biases])
   }
   const attention = (name: string) => {
     for (const part of ['q_proj', 'v_proj', 'out_proj']) linear(`${name}.${part}`, width, width)
