@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import { nativeEnvironment } from '../../src/base/carried.ts'
 import { neededLibraries } from '../../src/base/elf.ts'
+import { pullCuda } from '../../src/engine/models/cuda.ts'
 import { installHint } from '../../src/engine/models/cuda-libraries.ts'
 import { carriedRuntime, cudaFolder, hasCuda } from '../../src/engine/onnx/library.ts'
 import { findCommand } from '../support/command.ts'
@@ -87,6 +88,15 @@ test('the provider is downloaded, verified and installed beside the library, and
     'lacks libcudart.so.13, libcudnn.so.9: apt-get install cuda-libraries-13-0 libcudnn9-cuda-13',
   )
 })
+
+test('two downloads of the provider at the same time both install it', () =>
+  inEnvironment({ STENO_NATIVE_DIR: join(folder, 'native') }, async () => {
+    using served = startSource({ breaks: [1000] })
+    const { signal } = new AbortController()
+    const pull = () => pullCuda({ source: served.source, signal, onProgress: () => {} })
+    expect(await Promise.all([pull(), pull()])).toEqual([place(), place()])
+    expect(readdirSync(join(folder, 'native'))).toEqual([`cuda-${version}`])
+  }))
 
 test('the package can be installed from a file', async () => {
   const path = join(folder, 'package.nupkg')

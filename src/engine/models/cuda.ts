@@ -11,6 +11,7 @@ import { listZip } from '../../base/zip-list.ts'
 import { findPackage, openPackage } from '../../net/nuget.ts'
 import { carriedRuntime, cudaProvider, newCudaFolder } from '../onnx/library.ts'
 import { fetchFile, sizeOf } from './fetch-file.ts'
+import { waitForLock } from './wait-for-lock.ts'
 
 const packageId = 'Microsoft.ML.OnnxRuntime.Gpu.Linux'
 const version = runtimePackage.version
@@ -24,11 +25,23 @@ export type CudaDownload = {
 }
 
 /**
- * Downloads the NuGet package of the CUDA provider, verifies its hash and installs it. Returns the provider's folder.
+ * Downloads the NuGet package of the CUDA provider, verifies its hash and installs it. If another process is doing the
+ * same, waits until that process has ended. Returns the provider's folder.
  */
-export async function pullCuda({ source, signal, onProgress }: CudaDownload): Promise<string> {
-  const found = await findPackage(source, packageId, version, signal)
+export async function pullCuda(download: CudaDownload): Promise<string> {
   const path = join(dirname(newCudaFolder()), `${packageId}.${version}.nupkg`)
+  mkdirSync(dirname(path), { recursive: true })
+  const release = await waitForLock(`${path}.lock`, download.signal)
+  try {
+    return await pullInto(path, download)
+  } finally {
+    rmSync(`${path}.lock`, { force: true })
+    release()
+  }
+}
+
+async function pullInto(path: string, { source, signal, onProgress }: CudaDownload): Promise<string> {
+  const found = await findPackage(source, packageId, version, signal)
   const isGood = async (file: string) =>
     (await sha512Of(file)) === found.sha512 && sizeOf(file) === found.size
   const open = (from: number) => openPackage(found, from, signal)

@@ -3,14 +3,13 @@
 
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { lockFile } from '../../base/file-lock.ts'
 import { inheritOwner } from '../../base/inherit-owner.ts'
 import { linkOrCopy, replaceFolder } from '../../base/whole-file.ts'
-import { limits } from '../../limits.ts'
 import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../../net/hub.ts'
 import { SourceError } from '../../net/source.ts'
 import { fetchFile, partOf, type RemoteFile } from './fetch-file.ts'
 import { changedFiles, installedLock, isWhole, lockName, type ModelLock, matches } from './lock.ts'
+import { waitForLock } from './wait-for-lock.ts'
 
 export type ModelDownload = {
   id: string
@@ -44,13 +43,7 @@ export function lockPath(folder: string): string {
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
-  const path = lockPath(download.folder)
-  let release = lockFile(path)
-  while (release === null) {
-    download.signal.throwIfAborted()
-    await Bun.sleep(limits.pullWaitMs)
-    release = lockFile(path)
-  }
+  const release = await waitForLock(lockPath(download.folder), download.signal)
   try {
     return await fetchModel(download)
   } finally {
