@@ -10,6 +10,7 @@ import type { PrintOrder, Report } from './protocol.ts'
 import { Diarization } from './who/diarize.ts'
 import { printSamplesMin, printsOf } from './who/prints.ts'
 import { longestSpans, type SoundSpan, spansOf, totalOf } from './who/sound-spans.ts'
+import type { Turn } from './who/turn.ts'
 import { openVoices, type Voices } from './who/voices.ts'
 
 /**
@@ -48,12 +49,15 @@ function unusable(message: string): JobFailure {
   return new JobFailure('INVALID_MEDIA_FORMAT', message)
 }
 
-/** Returns the turns of the main speaker. Throws an error if other speakers talk more than `otherShareMax` allows. */
 async function findOnlySpeaker(voices: Voices, sound: AsyncIterable<Float32Array>): Promise<SoundSpan[]> {
   const diarization = new Diarization(voices)
   for await (const part of sound) diarization.add(part)
-  const { exclusive } = diarization.finish(null)
-  const spoken = [...Map.groupBy(exclusive, ({ speaker }) => speaker).values()].toSorted(
+  return turnsOfMain(diarization.finish(null).exclusive)
+}
+
+/** Returns the turns of the main speaker. Throws an error if other speakers talk more than `otherShareMax` allows. */
+export function turnsOfMain(turns: readonly Turn[]): Turn[] {
+  const spoken = [...Map.groupBy(turns, ({ speaker }) => speaker).values()].toSorted(
     (one, other) => totalOf(other) - totalOf(one),
   )
   const [main = [], ...others] = spoken

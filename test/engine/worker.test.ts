@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { log } from '../../src/base/log.ts'
 import { missingProtections } from '../../src/base/sandbox.ts'
+import { environment, writeToLog } from '../../src/engine/ask.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { type EngineSettings, Worker } from '../../src/engine/worker.ts'
 import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
+import { inEnvironment } from '../support/environment.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plainInput } from '../support/plain-input.ts'
 
@@ -172,3 +174,17 @@ test.skipIf(!pocket || !clips)(
     await expect(faulty).rejects.toThrow('the engine process ended (1)')
   },
 )
+
+test('an engine process does not get the secrets of the settings', () =>
+  inEnvironment({ STENO_SMTP_PASSWORD: 'secret', HF_TOKEN: 'secret', LANG: 'C' }, () => {
+    const variables = environment()
+    expect(Object.values(variables)).not.toContain('secret')
+    expect(variables).toMatchObject({ LANG: 'C', BUN_ENABLE_CRASH_REPORTING: '0' })
+  }))
+
+test('an event of an engine process with an unknown level is not logged, and does no harm', () => {
+  using logged = spyOn(log, 'warn').mockImplementation(() => {})
+  for (const level of ['warn', 'constructor', 'fatal'])
+    writeToLog({ kind: 'log', level, event: 'a', fields: { b: 1 } } as never, 7)
+  expect(logged.mock.calls).toEqual([['a', { pid: 7, b: 1 }]])
+})

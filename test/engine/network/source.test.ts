@@ -3,7 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, statSync, truncateSync, writeFileS
 import { dirname, join } from 'node:path'
 import { writeCompact } from '../../../src/engine/network/compact.ts'
 import { transposed } from '../../../src/engine/network/float-weights.ts'
-import { openSource } from '../../../src/engine/network/source.ts'
+import { GraphWeights } from '../../../src/engine/network/graph-weights.ts'
+import { openSource, openWeights } from '../../../src/engine/network/source.ts'
 import { readTensorFile, writeTensorFile } from '../../../src/engine/network/tensor-file.ts'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
 import { field, number, utf8 } from '../../../src/engine/onnx/protobuf.ts'
@@ -84,6 +85,9 @@ test('weights in bfloat16 are read as floats', () => {
   const tensor = { dtype: 'BF16', shape: [4], data_offsets: [0, 8] }
   writeSafetensors(path, { 'encoder.conv1.bias': tensor }, content)
   expect([...openSource(dirname(path)).get('encoder.conv1.bias')!()]).toEqual([1, -2, 0.15625, 0])
+  // The graphs for a GPU read the weights from the file, and have no operations on bfloat16.
+  const graph = new GraphWeights(openWeights(dirname(path)), 'float16')
+  expect(() => graph.weight('encoder.conv1.bias')).toThrow('in bfloat16, which is not supported')
 })
 
 test('metadata of a safetensors file, and tensors that are no floats, are left out', () => {

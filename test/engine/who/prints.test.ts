@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sampleRate } from '../../../src/engine/audio.ts'
 import { nameSpeakers } from '../../../src/engine/names.ts'
+import { turnsOfMain } from '../../../src/engine/print.ts'
 import type { Embedder } from '../../../src/engine/who/embedder.ts'
 import { namesOf } from '../../../src/engine/who/known-voices.ts'
 import { printsOf } from '../../../src/engine/who/prints.ts'
@@ -69,6 +70,14 @@ test('a longer part of the speech counts more, and each sound is at its own plac
   const prints = await printsOf(embedder, soundOf([1, -1]), groups)
   const ratios = prints.map(print => (print?.[1] ?? 0) / (print?.[0] ?? 0))
   expect(ratios).toEqual([1.2 / 4.8, (1 + 2 / 2.4) / 2].map(ratio => expect.closeTo(ratio, 3)))
+})
+
+test('the print of a file is made of its main speaker, if all others together speak a tenth as long or less', () => {
+  const turn = (speaker: number, from: number, to: number) => ({ speaker, ...seconds(from, to) })
+  const main = [turn(2, 1, 13), turn(2, 14, 22)]
+  expect(turnsOfMain([turn(1, 0, 1), ...main, turn(0, 22, 23)])).toEqual(main)
+  expect(() => turnsOfMain([turn(1, 0, 1), ...main, turn(0, 22, 23.1)])).toThrow('more than one speaker')
+  expect(turnsOfMain([])).toEqual([])
 })
 
 test('the most alike pair gets the name, and each name is given once', () => {
