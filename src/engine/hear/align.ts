@@ -55,7 +55,23 @@ export function wordTimes(
   const anywhere = segments.flatMap(({ attention }) =>
     attention.map(attention => ({ begin: 0, end: frames, attention })),
   )
-  return mergePunctuation(alignedIn(tokenizer, language, segments, { bands: anywhere, frames }).flat())
+  const free = alignedIn(tokenizer, language, segments, { bands: anywhere, frames })
+  return withoutUnspoken(
+    mergePunctuation(free.flatMap((words, segment) => words.map(word => ({ ...word, segment })))),
+  )
+}
+
+/**
+ * Clears the texts of segments that are not spoken: at least three words that together last less than 0.1 s, although
+ * they were allowed to lie anywhere in the window. The model has invented such a segment, for example as a repetition of
+ * the segment before it. The words stay in the list without text, because callers count the words of a window.
+ */
+function withoutUnspoken(words: readonly (AlignedWord & { segment: number })[]): AlignedWord[] {
+  return [...Map.groupBy(words, ({ segment }) => segment).values()].flatMap(said => {
+    const length = (said.at(-1)?.to ?? 0) - (said[0]?.from ?? 0)
+    const isUnspoken = said.length >= crowd.words && length < crowd.frames
+    return said.map(({ segment, ...word }) => (isUnspoken ? { ...word, text: '' } : word))
+  })
 }
 
 /**

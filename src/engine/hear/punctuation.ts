@@ -32,9 +32,9 @@ const markMax = 0.2 * framesPerSecond
  * A word with punctuation after it ends where the punctuation ends, but at most `markMax` after its last sound. Spoken
  * punctuation, such as a percent sign, counts as sound.
  */
-export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
-  const merged: AlignedWord[] = []
-  let ahead: AlignedWord | null = null
+export function mergePunctuation<Word extends AlignedWord>(words: readonly Word[]): Word[] {
+  const merged: Word[] = []
+  let ahead: Word | null = null
   /** The end of the last sound of the last word in `merged`. */
   let spokenTo = 0
   for (const word of words) {

@@ -100,6 +100,29 @@ test('words that the model invented after the end of the speech stay in their se
   expect(found[1]!.from).toBeGreaterThan(350)
 })
 
+test('a sentence that the model invented inside the speech has no text', () => {
+  // The second segment repeats the words of the first, and its words attend to no sound that is free.
+  const said = (from: number) => [0, 30, 60].map(later => attendTo(400, from + later, from + later + 30))
+  const rest = attendTo(400, 390, 400)
+  const segments = [
+    segment([0, 1, 2], 20, 110, [...said(20), rest]),
+    segment([0, 1, 2], 110, 111, [...said(20).toReversed(), rest]),
+    segment([3, 4, 5], 110, 200, [...said(110), rest]),
+  ]
+  const found = wordTimes(tokenizer, 'en', segments, 400)
+  expect(found.map(({ text }) => text)).toEqual([
+    ' one',
+    ' two',
+    ' three',
+    '',
+    '',
+    '',
+    ' four',
+    ' five',
+    ' six',
+  ])
+})
+
 test('a word includes the first 0.2 s of the full stop that is merged into it', () => {
   const attention = [
     attendTo(200, 20, 40),
