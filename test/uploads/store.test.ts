@@ -210,12 +210,18 @@ test('bytes of a resumable upload that are too many, or for which the disk has n
 })
 
 test('a resumable upload does not expire while its bytes arrive, nor soon after them, also if the clock jumps', async () => {
-  const { append, offset, later } = openResumable(10)
-  const steps = [0.4, 0.4, 0.4, 1.5]
-  const body = bodyOf(['a', 'b', 'c', 'd'], () => later((steps.shift() ?? 0) * defaults.uploadTtlMs))
-  expect(await append(body)).toMatchObject({ offset: 4 })
+  const { db, id, append, offset, later } = openResumable(10)
+  const steps = [0.4, 0.4, 0.4, 0.4, 1.5]
+  const leftMs: number[] = []
+  const body = bodyOf(['a', 'b', 'c', 'd', 'e'], () => {
+    leftMs.push(findUpload(db, id)!.expiresAt - db.now())
+    later((steps.shift() ?? 0) * defaults.uploadTtlMs)
+  })
+  expect(await append(body)).toMatchObject({ offset: 5 })
+  // After a crash of the server, the partial file is kept until this time.
+  expect(Math.min(...leftMs)).toBeGreaterThan(0)
   later(0.9 * defaults.uploadTtlMs)
-  expect(await offset()).toBe(4)
+  expect(await offset()).toBe(5)
 })
 
 test('a resumable upload that is removed before its bytes are stored leaves no file', async () => {
