@@ -2,7 +2,7 @@
 // - The first 30 seconds are decoded, to refuse a file that cannot be played.
 // - The last packets are decoded, to find the last sample.
 // - Between them, the lengths that the file gives for the packets are added up.
-// - If a packet has a wrong length, this packet and all later packets are decoded.
+// - If a packet has a wrong length, or if the timestamps are slow, all packets from there on are decoded.
 
 #include "media.h"
 #include <math.h>
@@ -18,6 +18,10 @@ static const double fraction_error = 0.001;
 // half of the smallest difference that counts as a jump of the timestamps (`leap` in timeline.c).
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
+// While the first seconds are decoded, the shortest frame is found. The frames of the first second do not count, because
+// samples that the encoder added are dropped from them.
+static const double first_second = SAMPLE_RATE;
+
 // The state of measuring a file. An Ogg file may contain several streams one after another (links.c). They are measured
 // one by one, until the total exceeds the maximum length.
 typedef struct Meter {
@@ -25,6 +29,11 @@ typedef struct Meter {
     Timeline timeline;
     // The number of frames that were decoded.
     int64_t frames;
+    // The length of the shortest decoded frame in samples at 16 kHz, or 0 if no frame was decoded after the first
+    // second.
+    double shortest;
+    // The number of packets in a row whose timestamps are slow.
+    int slow_packets;
     // The number of damaged packets in the first 30 seconds of each stream that is already measured. An Ogg file may
     // contain several streams one after another (links.c).
     int64_t damaged;
@@ -43,8 +52,11 @@ static void add_span(Meter *meter, const Source *source, Span span)
 static void add_frame(void *user, Source *source, AVFrame *frame)
 {
     Meter *meter = user;
+    const Span span = source_frame_span(source, frame);
     meter->frames += 1;
-    add_span(meter, source, source_frame_span(source, frame));
+    if (meter->timeline.position > first_second && (meter->shortest == 0 || span.length < meter->shortest))
+        meter->shortest = span.length;
+    add_span(meter, source, span);
 }
 
 // Decodes the first 30 seconds of the audio. Returns false if the audio is shorter.
@@ -65,27 +77,39 @@ static bool decode_head(Meter *meter, Source *source)
 
 // Returns true if the file gives this packet a wrong length: the packet reaches more than `overlap_max` past the start
 // of the next packet. If the clock was set back between the two packets, their starts count as equal.
-static bool is_too_long(const Source *source, const AVPacket *packet, const AVPacket *next)
+static bool is_too_long(Span span, Span next)
 {
-    const Span span = source_packet_span(source, packet);
-    const Span after = source_packet_span(source, next);
-    const double step = after.start > span.start ? after.start - span.start : 0;
-    return span.has_start && after.has_start && span.length - step > overlap_max;
+    const double step = next.start > span.start ? next.start - span.start : 0;
+    return span.has_start && next.has_start && span.length - step > overlap_max;
+}
+
+// Returns true if the timestamps of several packets in a row are slow: the sound of each packet is much longer than the
+// time to the next packet. The lengths in the file may be as wrong as the timestamps, so the shortest decoded frame
+// counts too.
+static bool are_slow(Meter *meter, Span span, Span next)
+{
+    const double step = next.start - span.start;
+    const double sound = fmax(span.length, meter->shortest);
+    const bool is_slow = span.has_start && next.has_start && step < SLOW_SHARE * sound;
+    meter->slow_packets = is_slow ? meter->slow_packets + 1 : 0;
+    return meter->slow_packets >= SLOW_SPANS_MIN;
 }
 
 // Reads the packets and adds up their lengths, without decoding them. The last packets stay in the ring buffer and are
 // not added, because they are decoded later. After the call, the ring buffer has the packets with the numbers `from` to
-// `to` - 1. Returns true if the packet `from` has a wrong length. Returns false at the end of the file, or if the audio
-// is too long.
+// `to` - 1. Returns true if the lengths in the file are wrong from the packet `from` on. Returns false at the end of the
+// file, or if the audio is too long.
 static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *to)
 {
     for (; meter->timeline.position <= (double)meter->order->samples_max; *to += 1) {
         AVPacket *packet = meter->ring[*to % TAIL_PACKETS];
         if (*to - *from == TAIL_PACKETS) {
-            if (is_too_long(source, packet, meter->ring[(*to + 1) % TAIL_PACKETS]))
+            const Span span = source_packet_span(source, packet);
+            const Span next = source_packet_span(source, meter->ring[(*to + 1) % TAIL_PACKETS]);
+            if (is_too_long(span, next) || are_slow(meter, span, next))
                 return true;
             if (!(packet->flags & AV_PKT_FLAG_DISCARD))
-                add_span(meter, source, source_packet_span(source, packet));
+                add_span(meter, source, span);
             *from += 1;
         }
         if (!source_read(source, packet))
@@ -95,7 +119,7 @@ static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *
 }
 
 // Measures the audio after the first 30 seconds. Decodes the packets that `count_packets` leaves in the ring buffer. If
-// one of them has a wrong length, all later packets are decoded too.
+// their lengths in the file are wrong, all later packets are decoded too.
 static void measure_rest(Meter *meter, Source *source)
 {
     int64_t from = 0, to = 1;
@@ -140,8 +164,12 @@ void inspect_source(Source *source, const Order *order)
     } while (meter.timeline.position <= (double)order->samples_max && source_next(source, order));
     if (meter.frames == 0)
         refuse("undecodable");
-    // The duration is rounded down: audio that is one sample shorter than a second must not count as a full second.
-    const double ms = floor((meter.timeline.position + fraction_error) / SAMPLE_RATE * 1000);
+    // The duration is rounded down: audio that is one sample shorter than a second must not count as a full second. Above
+    // the maximum, it is rounded up: audio that is one sample too long must be refused.
+    const double samples = meter.timeline.position;
+    const double ms = samples > (double)order->samples_max + fraction_error
+                          ? ceil((samples - fraction_error) / SAMPLE_RATE * 1000)
+                          : floor((samples + fraction_error) / SAMPLE_RATE * 1000);
     char json[256];
     snprintf(json, sizeof json,
              "{\"container\":\"%s\",\"codec\":\"%s\",\"sampleRate\":%d,\"channels\":%d,\"durationMs\":%.0f}", container,

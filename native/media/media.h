@@ -180,7 +180,17 @@ typedef struct Timeline {
     bool is_holding;
     Span held;
     bool clock_restarts;
+    // The last span with a timestamp, and the number of spans in a row whose timestamps are slow.
+    Span last;
+    int slow_spans;
+    // By how many samples sound with slow timestamps is placed later than its timestamps say.
+    double moved;
 } Timeline;
+// The timestamp of a span is slow if it is later than the timestamp of the span before it by less than this part of the
+// length of that span. The part is a little more than a half, because a clock may run at half speed, and timestamps are
+// rounded. The timestamps of fewer than SLOW_SPANS_MIN slow spans in a row may be right, because sound can overlap.
+#define SLOW_SHARE 0.52
+enum { SLOW_SPANS_MIN = 3 };
 // How a span of sound is added to the output: first `silence` silent samples are written, then the span without its
 // first `skip` samples.
 typedef struct Placement {

@@ -1,7 +1,7 @@
 // Decides at which time of the output each span of sound (a packet or a frame) is written. Usually a span follows the
 // previous one. Its timestamp may give another time. Timestamps may be wrong, so a small difference is ignored. A
 // larger one is corrected: a gap becomes silence, and an overlap is cut. A jump of more than a second is accepted only
-// if the timestamp of the next span confirms it.
+// if the timestamp of the next span confirms it. Timestamps that nearly stand still are wrong, so no sound is cut there.
 
 #include "media.h"
 #include <math.h>
@@ -51,6 +51,42 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     return (Placement){0, skip};
 }
 
+// Counts the spans in a row whose timestamps are slow (`SLOW_SHARE`).
+static void watch_clock(Timeline *timeline, Span span)
+{
+    const Span last = timeline->last;
+    if (!span.has_start)
+        return;
+    const double step = span.start - last.start;
+    const bool advances_slowly = last.has_start && step < SLOW_SHARE * last.length;
+    timeline->slow_spans = advances_slowly ? timeline->slow_spans + 1 : 0;
+    timeline->last = span;
+}
+
+// Returns true if the timestamps of the last spans are slow. They are then wrong, and the sound of these spans does not
+// overlap, so it must not be cut. Programs that copy a recording write such timestamps where the clock of the recording
+// was set back: each packet gets the smallest possible timestamp until the clock reaches the old time again.
+static bool is_slow(const Timeline *timeline)
+{
+    return timeline->slow_spans >= SLOW_SPANS_MIN;
+}
+
+// Returns the difference between the timestamp of a span and the end of the placed sound. Sound with slow timestamps is
+// placed later than its timestamps say (`moved`). If the timestamp of the span after it jumps forward, this jump makes
+// up for the difference first, and only the rest of the jump is a gap.
+static double drift_of(Timeline *timeline, Span span)
+{
+    if (!span.has_start)
+        return 0;
+    const double drift = span.start + timeline->offset - timeline->position;
+    if (timeline->slow_spans > 0)
+        return drift;
+    const double moved = drift > 0 ? fmin(drift, timeline->moved) : 0;
+    timeline->offset -= moved;
+    timeline->moved = 0;
+    return drift - moved;
+}
+
 // Makes the next span follow the placed sound without a gap, whatever its timestamp is. The timestamps of later spans
 // are then counted from the timestamp of this span.
 void timeline_continue(Timeline *timeline)
@@ -66,8 +102,9 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
     if (timeline->continues && span.has_start)
         timeline->offset = timeline->position - span.start;
     timeline->continues = false;
-    const double drift = span.has_start ? span.start + timeline->offset - timeline->position : 0;
-    if (!timeline->has_begun && drift < 0) {
+    watch_clock(timeline, span);
+    const double drift = drift_of(timeline, span);
+    if (!timeline->has_begun && drift < -1) {
         *placement = cut(timeline, span.length, -drift);
         return true;
     }
@@ -75,6 +112,12 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
         timeline->held = span;
         timeline->is_holding = true;
         return false;
+    }
+    if (drift < 0 && is_slow(timeline)) {
+        timeline->offset -= drift;
+        timeline->moved -= drift;
+        *placement = append(timeline, span.length, 0);
+        return true;
     }
     timeline->slipped = fabs(drift) > jitter ? timeline->slipped + span.length : 0;
     const bool is_wrong = fabs(drift) > noticeable || timeline->slipped > patience ||

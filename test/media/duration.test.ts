@@ -6,8 +6,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openMedia } from '../../src/media/inspect.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { decodeAll, failureOf, fixture, inspect, patienceMs } from './files.ts'
+import { bounds, decodeAll, failureOf, fixture, forever, inspect, patienceMs } from './files.ts'
 import { withTimes } from './matroska.ts'
 import { sampleRate } from './tones.ts'
 
@@ -79,6 +80,21 @@ test.each(exact)('%i Hz and %i samples have the exact duration %p', async (rate,
   else expect(await failureOf(inspect(path))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message: duration })
 })
 
+test('audio that is one sample longer than the limit is too long', async () => {
+  const path = join(temporaryFolder(), 'limit.wav')
+  const limited = openMedia({ durationMsMin: 1000, durationMsMax: 2000, bounds })
+  writeFileSync(path, wav(48_000, 96_000))
+  expect(await limited.inspect(path, { signal: forever })).toMatchObject({ durationMs: 2000 })
+  writeFileSync(path, wav(48_000, 96_001))
+  expect(await failureOf(limited.inspect(path, { signal: forever }))).toMatchObject({
+    code: 'DURATION_TOO_LONG',
+  })
+})
+
+test('a first timestamp that is no whole number of microseconds takes nothing from the duration', async () => {
+  expect(await inspect(fixture('mpeg2-ac3.vob'))).toMatchObject({ durationMs: 2016 })
+})
+
 /** Builds a mono WAV file with 16-bit samples. */
 function wav(rate: number, samples: number): Buffer {
   const bytes = Buffer.alloc(44 + samples * 2)
@@ -101,13 +117,22 @@ async function durationsOf(packets: { atMs: number; lengthMs: number }[]): Promi
   return [(await inspect(path)).durationMs, ((await decodeAll(path)).length / sampleRate) * 1000]
 }
 
-test.each([1, 900, 1800, 60_000])(
+test.each([1, 900, 990, 1800, 60_000])(
   'packets of half a second count as half a second, even if their length in the file is %i ms',
   async lengthMs => {
     const packets = Array.from({ length: 120 }, (_, i) => ({ atMs: i * 500, lengthMs }))
     expect(await durationsOf(packets)).toEqual([60_000, 60_000])
   },
 )
+
+test('packets whose times stand still count as half a second, whatever their length in the file is', async () => {
+  const atMs = (i: number) => (i < 70 ? i * 500 : 34_500 + i - 69)
+  const packets = Array.from({ length: 120 }, (_, i) => ({ atMs: atMs(i), lengthMs: 1 }))
+  const [durationMs, decodedMs] = await durationsOf(packets)
+  // Two of the packets are cut, because they might overlap the packets before them.
+  expect(decodedMs).toBeGreaterThan(58_900)
+  expect(Math.abs(durationMs - decodedMs)).toBeLessThan(1500)
+})
 
 test('a time of three million years is too long, and no failure of the program', async () => {
   const years = 3_000_000 * 365.25 * 24 * 60 * 60 * 1000

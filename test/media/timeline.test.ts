@@ -112,6 +112,24 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 2,
   },
   {
+    name: 'a span that occurs three times',
+    entries: [
+      [0, 0.5],
+      [0.5, 0.5],
+      [0.5, 0.5],
+      [0.5, 0.5],
+      [1, 0.5],
+    ],
+    lines: [
+      [0, 0],
+      [0, 0],
+      [0, 0.5],
+      [0, 0.5],
+      [0, 0],
+    ],
+    end: 1.5,
+  },
+  {
     name: 'a small gap that persists',
     entries: [
       [0, 1],
@@ -283,6 +301,60 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
     end: 8,
   },
 ]
+
+/**
+ * Times of spans that last 20 ms each: a second at the right speed, then `slow` spans whose times advance by `step`
+ * seconds, then a second that begins `jump` seconds after the last slow one.
+ */
+const slowly = ({ slow, step, jump }: { slow: number; step: number; jump: number }) => {
+  const before = Array.from({ length: 50 }, (_, i) => i * 0.02)
+  const during = Array.from({ length: slow }, (_, i) => 0.98 + (i + 1) * step)
+  const after = Array.from({ length: 50 }, (_, i) => 0.98 + slow * step + jump + i * 0.02)
+  return [...before, ...during, ...after]
+}
+
+const slowClocks: { name: string; starts: number[]; silence: number; end: number }[] = [
+  {
+    name: 'times that stand still until the clock reaches them',
+    starts: slowly({ slow: 300, step: 0.001, jump: 0.02 }),
+    silence: 0,
+    end: 8,
+  },
+  {
+    name: 'times at half speed',
+    starts: slowly({ slow: 300, step: 0.01, jump: 0.02 }),
+    silence: 0,
+    end: 8,
+  },
+  {
+    name: 'times that stand still and then catch up with the sound',
+    starts: slowly({ slow: 300, step: 0, jump: 6.02 }),
+    silence: 0,
+    end: 8,
+  },
+  {
+    name: 'a gap after the clock has reached the times again',
+    starts: [
+      ...slowly({ slow: 300, step: 0.001, jump: 0.02 }),
+      ...Array.from({ length: 50 }, (_, i) => 4.3 + i * 0.02),
+    ],
+    silence: 2,
+    end: 11,
+  },
+  {
+    name: 'times that stand still before a gap',
+    starts: slowly({ slow: 300, step: 0, jump: 8.02 }),
+    silence: 2,
+    end: 10,
+  },
+]
+
+test.each(slowClocks)('$name: no sound is cut', ({ starts, silence, end }) => {
+  const placed = placementsOf([...starts.map(start => `span ${start * second} ${0.02 * second} 0`), 'end'])
+  expect(placed.lines.reduce((sum, [, skip]) => sum + skip, 0)).toBe(0)
+  expect(placed.lines.reduce((sum, [inserted]) => sum + inserted, 0)).toBe(silence)
+  expect(placed.end).toBe(end)
+})
 
 test('a new stream follows without a gap, whatever its timestamps are', () => {
   const half = second / 2
