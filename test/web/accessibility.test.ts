@@ -153,93 +153,88 @@ const outside = `[...document.querySelectorAll('header *, main *, dialog *')]
   .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen'))
   .map(each => location.pathname + ' ' + each.tagName + '.' + each.className)`
 
-seen('each control is inside the window of a small phone, and of a phone with large text', async () => {
-  const { page, context } = await browser.enter(service, pia)
-  const session = await context.newCDPSession(page)
-  const found: string[] = []
-  const check = async () => {
-    for (const [width, fontSize] of [
-      [320, 16],
-      [390, 24],
-    ] as const) {
-      await page.setViewportSize({ width, height: 700 })
-      await session.send('Page.setFontSizes', { fontSizes: { standard: fontSize, fixed: fontSize } })
-      await until(page, `getComputedStyle(document.body).fontSize === '${fontSize}px'`)
-      const names = (await page.evaluate(outside)) as string[]
-      found.push(...names.map(name => `${width} px: ${name}`))
+seen(
+  'no control is outside the window of a phone, and no bar hides an edited or a found sentence',
+  async () => {
+    const { page, context } = await browser.enter(service, pia)
+    const session = await context.newCDPSession(page)
+    const beyond: string[] = []
+    const check = async () => {
+      for (const [width, fontSize] of [
+        [320, 16],
+        [390, 24],
+      ] as const) {
+        await page.setViewportSize({ width, height: 700 })
+        await session.send('Page.setFontSizes', { fontSizes: { standard: fontSize, fixed: fontSize } })
+        await until(page, `getComputedStyle(document.body).fontSize === '${fontSize}px'`)
+        const names = (await page.evaluate(outside)) as string[]
+        beyond.push(...names.map(name => `${width} px: ${name}`))
+      }
     }
-  }
-  await page.goto(`/jobs/${pia.jobId}`)
-  await until(page, "document.querySelector('video')?.readyState > 0")
-  await page.getByRole('button', { name: 'Edit' }).click()
-  await page.getByRole('button', { name: 'Find' }).click()
-  await page.getByText('/ 3:00:00').waitFor()
-  await check()
-  for (const [address, heading] of [
-    ['/jobs', 'Transcripts'],
-    ['/operator', 'Latest requests'],
-  ] as const) {
-    await follow(page, address)
-    await page.getByRole('heading', { name: heading }).last().waitFor()
-    await check()
-  }
-  const longName = 'W'.repeat(80)
-  await follow(page, '/keys')
-  await page.getByLabel('Name of the new key').fill(longName)
-  await page.getByRole('button', { name: 'Make key' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
-  await page.getByRole('button', { name: `Revoke ${longName}` }).click()
-  await page.getByRole('dialog').waitFor()
-  await check()
-  expect(found).toEqual([])
-})
-
-seen('the bars and the player hide neither an edited sentence nor a found word', async () => {
-  const { page } = await browser.enter(service, pia)
-  await page.setViewportSize({ width: 1280, height: 600 })
-  await page.goto(`/jobs/${pia.jobId}`)
-  await until(page, "document.querySelector('video')?.readyState > 0")
-  await page.getByRole('button', { name: 'Edit' }).click()
-  /**
-   * Returns true if an element or a range is completely visible between the bars at the top and the player at the
-   * bottom.
-   */
-  const isUncovered = (shape: string) =>
-    page.evaluate(`(() => {
+    await page.setViewportSize({ width: 1280, height: 600 })
+    await page.goto(`/jobs/${pia.jobId}`)
+    await until(page, "document.querySelector('video')?.readyState > 0")
+    await page.getByRole('button', { name: 'Edit' }).click()
+    /**
+     * Returns true if an element or a range is completely visible between the bars at the top and the player at the
+     * bottom.
+     */
+    const isUncovered = (shape: string) =>
+      page.evaluate(`(() => {
       const edge = (element, side) => document.querySelector(element).getBoundingClientRect()[side]
       const { top, bottom } = ${shape}.getBoundingClientRect()
       return top >= edge('.text-bars', 'bottom') && bottom <= edge('.player', 'top')
     })()`)
-  // The page stores the heights of the bars and of the player in CSS variables after the browser has drawn them. The
-  // test waits for the right values.
-  const areMeasured = `(() => {
+    // The page stores the heights of the bars and of the player in CSS variables after the browser has drawn them. The
+    // test waits for the right values.
+    const areMeasured = `(() => {
     const { style } = document.documentElement
     const height = name => document.querySelector(name).offsetHeight + 'px'
     return style.getPropertyValue('--bars') === height('.text-bars') && style.getPropertyValue('--bar') === height('.player')
   })()`
-  await page.locator('.utterance[contenteditable]').last().focus()
-  const count = await page.locator('.utterance').count()
-  await until(page, areMeasured)
-  for (let step = 1; step < count; step++) {
-    await page.keyboard.press('Shift+Enter')
-    expect(await isUncovered('document.activeElement')).toBe(true)
-  }
-  // The size of a phone in landscape.
-  await page.setViewportSize({ width: 667, height: 375 })
-  await page.getByRole('button', { name: 'Find' }).click()
-  await page.getByLabel('Find in this transcript').fill('We')
-  await page.getByText('1 of ').waitFor()
-  await until(page, areMeasured)
-  const found = `(() => {
+    await page.locator('.utterance[contenteditable]').last().focus()
+    const count = await page.locator('.utterance').count()
+    await until(page, areMeasured)
+    for (let step = 1; step < count; step++) {
+      await page.keyboard.press('Shift+Enter')
+      expect(await isUncovered('document.activeElement')).toBe(true)
+    }
+    // The size of a phone in landscape.
+    await page.setViewportSize({ width: 667, height: 375 })
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByLabel('Find in this transcript').fill('We')
+    await page.getByText('1 of ').waitFor()
+    await until(page, areMeasured)
+    const found = `(() => {
     const [{ startContainer, startOffset, endOffset }] = CSS.highlights.get('current')
     const range = new Range()
     range.setStart(startContainer, startOffset)
     range.setEnd(startContainer, endOffset)
     return range
   })()`
-  await page.keyboard.press('Enter')
-  expect(await isUncovered(found)).toBe(true)
-})
+    await page.keyboard.press('Enter')
+    expect(await isUncovered(found)).toBe(true)
+    await page.getByText('/ 3:00:00').waitFor()
+    await check()
+    for (const [address, heading] of [
+      ['/jobs', 'Transcripts'],
+      ['/operator', 'Latest requests'],
+    ] as const) {
+      await follow(page, address)
+      await page.getByRole('heading', { name: heading }).last().waitFor()
+      await check()
+    }
+    const longName = 'W'.repeat(80)
+    await follow(page, '/keys')
+    await page.getByLabel('Name of the new key').fill(longName)
+    await page.getByRole('button', { name: 'Make key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: `Revoke ${longName}` }).click()
+    await page.getByRole('dialog').waitFor()
+    await check()
+    expect(beyond).toEqual([])
+  },
+)
 
 seen('a person with a keyboard keeps the place on each page, and when a part of a page closes', async () => {
   const { page } = await browser.enter(service, ana)
