@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
 import { jobErrors } from '../../src/errors.ts'
+import { timing } from '../../src/web/base/timing.ts'
 import { operatorWords } from '../../src/web/words/operator.ts'
 import { seen, until, useBrowser } from '../support/browser-page.ts'
 import { speech } from '../support/media.ts'
@@ -94,8 +95,17 @@ test('the page of the operator has a cause for each error of jobs except CANCELL
 
 seen('the page of the operator tells other accounts how to become an operator', async () => {
   const { page } = await browser.enter(service, ben)
+  await page.clock.install()
+  let requests = 0
+  await page.route('**/app/operator', route => {
+    requests += 1
+    return route.continue()
+  })
   await page.goto('/operator')
   await page.getByText('steno accounts operator EMAIL on').waitFor()
+  await page.clock.fastForward(2 * timing.operatorEveryMs)
+  await page.evaluate("fetch('/v1').then(response => response.text())")
+  expect(requests).toBeLessThan(2)
   await page.locator('.menu-button').click()
   expect(await page.getByRole('link', { name: 'Operator' }).count()).toBe(0)
 })

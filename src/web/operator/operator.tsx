@@ -14,6 +14,16 @@ import { Accounts, Errors, Requests } from './tables.tsx'
 const text = words.operator
 
 export function OperatorPage() {
+  return (
+    <main id="main" class="page wide">
+      <h1 tabIndex={-1}>{text.title}</h1>
+      {details.value?.operator === false ? <p class="empty">{text.notOperator}</p> : <LiveOverview />}
+    </main>
+  )
+}
+
+/** The overview, which is requested again every `timing.operatorEveryMs`. */
+function LiveOverview() {
   const overview = useLoaded(() => ask<Overview>('GET', '/app/operator'))
   useEffect(() => {
     let isOver = false
@@ -29,16 +39,7 @@ export function OperatorPage() {
       clearTimeout(timer)
     }
   }, [])
-  return (
-    <main id="main" class="page wide">
-      <h1 tabIndex={-1}>{text.title}</h1>
-      {details.value?.operator === false ? (
-        <p class="empty">{text.notOperator}</p>
-      ) : (
-        <Shown of={overview}>{value => <OverviewParts overview={value} />}</Shown>
-      )}
-    </main>
-  )
+  return <Shown of={overview}>{value => <OverviewParts overview={value} />}</Shown>
 }
 
 function OverviewParts({ overview }: { overview: Overview }) {
