@@ -303,6 +303,8 @@ seen('a file that is added twice is sent once, and again with other options', as
     expect(await paused.count()).toBe(count)
   }
   await page.getByText(`2 files · ${speech(5).length * 2} B left`).waitFor()
+  // The server does not know these uploads yet, so a reload would lose them.
+  expect(await page.evaluate(isLeavingAsked)).toBe(true)
   // A paused upload goes on if its file is added again.
   await page.getByLabel('How many speakers').fill('')
   await choose()

@@ -2,7 +2,7 @@
 
 import { ask } from '../base/net.ts'
 import { finishWork } from '../base/unfinished.ts'
-import { isSending } from '../jobs/upload-list.ts'
+import { needsPage } from '../jobs/upload-list.ts'
 import { isConfirmed } from '../parts/confirm.tsx'
 import { tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
@@ -14,7 +14,7 @@ import { isSignedOut, leaveAllPages } from './session.ts'
  */
 export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
   const action = everywhere ? words.account.everywhere : words.header.signOut
-  if (isSending.value && !(await isConfirmed(words.account.stopsUploads, action))) return
+  if (needsPage.value && !(await isConfirmed(words.account.stopsUploads, action))) return
   try {
     await finishWork()
     await ask('DELETE', everywhere ? '/app/sessions' : '/app/session', { waitsForSignIn: everywhere })

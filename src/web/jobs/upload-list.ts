@@ -33,8 +33,13 @@ export const uploads = signal<Upload[]>(storedUploads())
 export const ownUploads = computed(() =>
   uploads.value.filter(({ accountId }) => accountId === session.value?.account_id),
 )
-/** True while a file waits, is being sent, or waits for the start of its job. */
-export const isSending = computed(() => uploads.value.some(isWorking))
+/**
+ * True while the end of this page would interrupt an upload, or lose the choice of a file: the browser's storage has
+ * only uploads that exist on the server.
+ */
+export const needsPage = computed(() =>
+  uploads.value.some(upload => isWorking(upload) || (upload.started === null && upload.state !== 'lost')),
+)
 /** The files that the person has chosen, by the id of the upload. After a reload of the page, this map is empty. */
 export const files = new Map<string, File>()
 

@@ -6,7 +6,7 @@ import { isConfirmed } from '../parts/confirm.tsx'
 import { FaultText } from '../parts/form.tsx'
 import { useReturnedFocus } from '../parts/returned-focus.ts'
 import { words } from '../words.ts'
-import { findUpload, isPausable, isSending, isStopped, ownUploads, type Upload } from './upload-list.ts'
+import { findUpload, isPausable, isStopped, needsPage, ownUploads, type Upload } from './upload-list.ts'
 import { continueUpload, dismissUpload, pauseUploads } from './uploads.ts'
 
 const text = words.uploads
@@ -131,12 +131,9 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
   return parts.join(' · ')
 }
 
-/**
- * Makes the browser ask for confirmation before the page is closed while uploads are waiting or running. An upload runs
- * until its job has started.
- */
+/** Makes the browser ask for confirmation before the page is closed while an upload needs the page. */
 export function UnsavedUploads() {
-  const isAsked = isSending.value
+  const isAsked = needsPage.value
   useEffect(() => {
     if (!isAsked) return
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
