@@ -34,8 +34,10 @@ export function builtSource(): string {
  */
 function sourceFiles(): string[] {
   const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
-  const support = ['built-source', 'built-entry', 'served', 'defaults', 'engine', 'media', 'random']
-  const supportFiles = support.map(name => `test/support/${name}.ts`)
+  const programs = ['built-source', 'built-entry', 'served', 'simulated-worker', 'shifted-clock']
+  const supportFiles = [...programs, 'defaults', 'engine', 'media', 'random'].map(
+    name => `test/support/${name}.ts`,
+  )
   return [...others, ...supportFiles, ...new Glob('src/**/*').scanSync(root)].sort()
 }
 

@@ -43,6 +43,8 @@ export type ClusterOptions = {
   freezeMs?: number
   faultsMax?: number
   webhooks?: boolean
+  /** The command that starts a simulated worker. By default, it is the source file. */
+  workerCommand?: string[]
 }
 
 export type ClusterResult = {
@@ -101,8 +103,9 @@ export async function runCluster(
   // folders.
   const workersFolder = join(folder, 'workers')
   mkdirSync(workersFolder)
+  const { workerCommand = [process.execPath, join(import.meta.dir, 'simulated-worker.ts')] } = options
   const startWorker = (name: string) =>
-    Bun.spawn([process.execPath, join(import.meta.dir, 'simulated-worker.ts')], {
+    Bun.spawn(workerCommand, {
       env: {
         ...process.env,
         TMPDIR: workersFolder,

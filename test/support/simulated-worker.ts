@@ -1,6 +1,7 @@
 // A worker in a process of its own. For each job, its engine sleeps for the duration of the recording divided by
-// TEST_SPEED.
+// TEST_SPEED. built-entry.ts makes this file a command of the compiled source code.
 
+import './shifted-clock.ts'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 // Tests jobs whose workers vanish, freeze or lose their network.
 
 import { afterAll, expect } from 'bun:test'
+import { selfCommand } from '../../src/base/self.ts'
 import { limits } from '../../src/limits.ts'
 import { runCluster } from '../support/cluster.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -13,7 +14,17 @@ natsTest(
   async () => {
     const cleanup = new AsyncDisposableStack()
     afterAll(() => cleanup.disposeAsync())
-    const options = { jobs: 24, workers: 3, slots: 2, seconds: 4, speed: 5, lease: '1s', webhooks: true }
+    const workerCommand = selfCommand('simulated-worker')
+    const options = {
+      jobs: 24,
+      workers: 3,
+      slots: 2,
+      seconds: 4,
+      speed: 5,
+      lease: '1s',
+      webhooks: true,
+      workerCommand,
+    }
     // With this seed, the first four faults are of four different kinds. A worker is frozen for longer than its lease.
     const faultOptions = { random: seeded(4), faultEveryMs: 700, freezeMs: 1500, faultsMax: 4 }
     const { faults, broken } = await runCluster({ ...options, ...faultOptions }, cleanup)

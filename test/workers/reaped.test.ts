@@ -31,7 +31,7 @@ natsTest('a test that times out leaves no process and no folder', async () => {
       const cleanup = new AsyncDisposableStack()
       afterAll(() => cleanup.disposeAsync())
       await startNats()
-      const options = { jobs: 10, workers: 1, slots: 1, seconds: 1000, speed: 1 }
+      const options = { jobs: 10, workers: 1, slots: 1, seconds: 1000, speed: 1, workerCommand }
       await runCluster({ ...options, random: seeded(3), faultEveryMs: 500 }, cleanup)
     }, 3000)`)
   expect(await runner.printed).toContain('timed out after 3000ms')
@@ -62,7 +62,7 @@ natsTest('a test runner that is killed leaves no process', async () => {
   const runner = run(`
     const nats = sharedNats()
     natsTest('a test', async () => {
-      const options = { jobs: 1, workers: 1, slots: 1, seconds: 1000, speed: 1 }
+      const options = { jobs: 1, workers: 1, slots: 1, seconds: 1000, speed: 1, workerCommand }
       await runCluster(options)
     })`)
   await until(() => processesIn(runner.folder).some(command => command.includes('simulated-worker')))
@@ -97,10 +97,12 @@ function run(code: string, ...args: string[]) {
     [join(support, 'cluster.ts')]: 'runCluster',
     [join(support, 'find-nats.ts')]: 'findName',
     [join(support, 'random.ts')]: 'seeded',
+    [resolve(import.meta.dir, '../../src/base/self.ts')]: 'selfCommand',
   }
   const lines = Object.entries(imports).map(
     ([path, names]) => `import { ${names} } from ${JSON.stringify(path)}\n`,
   )
+  lines.push("const workerCommand = selfCommand('simulated-worker')\n")
   writeFileSync(join(place, 'a.test.ts'), `${lines.join('')}${code}`)
   const options = ['--preload', join(support, 'preload.ts'), '--timeout', '1000000', ...args]
   const child = Bun.spawn([process.execPath, 'test', 'a.test.ts', ...options], {

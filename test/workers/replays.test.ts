@@ -1,7 +1,7 @@
 // Tests messages that arrive too late or twice, and a worker whose clock is wrong.
 
 import { afterAll, expect } from 'bun:test'
-import { join } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
 import { tokenFor } from '../../src/workers/addresses.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import { bytesOf } from '../../src/workers/requests.ts'
@@ -46,21 +46,11 @@ natsTest('a worker whose clock is a day ahead or behind does its job', async () 
   const ana = service.account('ana')
   for (const hours of [24, -24]) {
     const folder = temporaryFolder()
-    const clock = join(folder, 'clock.ts')
-    await Bun.write(
-      clock,
-      `const Real = Date
-       const shift = ${hours} * 3_600_000
-       globalThis.Date = class extends Real {
-         constructor(...values) { super(...(values.length > 0 ? values : [Real.now() + shift])) }
-         static now() { return Real.now() + shift }
-       }`,
-    )
-    const script = join(import.meta.dir, '../support/simulated-worker.ts')
-    const worker = Bun.spawn([process.execPath, '--preload', clock, script], {
+    const worker = Bun.spawn(selfCommand('simulated-worker'), {
       env: {
         ...process.env,
         TMPDIR: folder,
+        TEST_CLOCK_HOURS: `${hours}`,
         TEST_NATS: nats.url,
         TEST_SERVER: service.url,
         TEST_CLUSTER: cluster,
