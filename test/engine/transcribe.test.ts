@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { selfCommand } from '../../src/base/self.ts'
 import type { EncodedWindow, EncoderInput } from '../../src/engine/hear/network.ts'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
 import type { Whisper } from '../../src/engine/hear/whisper.ts'
@@ -271,10 +271,6 @@ function hashesOf({ tensors }: EncodedWindow): string[] {
   })
 }
 
-const [program, counter] = ['../../src/main.ts', '../support/count-run-two.ts'].map(path =>
-  fileURLToPath(new URL(path, import.meta.url)),
-) as [string, string]
-
 // The engine process starts a second thread for one of the two windows. It starts the thread after it has given up most
 // of its rights. The rights that are left must allow this start.
 test.skipIf(missing || process.platform !== 'linux')(
@@ -288,7 +284,7 @@ test.skipIf(missing || process.platform !== 'linux')(
     await Bun.write(path, bytes)
     const counts = join(dataDir, 'counts')
     const settings = { ...defaults, model: compactFolder, device: 'cpu' as const, dataDir, threads: 2 }
-    const command = [process.execPath, '--preload', counter, program, 'engine', counts]
+    const command = selfCommand('engine-with-counts', counts)
     const worker = new Worker(await prepareModel(settings, () => {}), settings, { dataDir, command })
     try {
       await worker.load()

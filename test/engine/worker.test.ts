@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { log } from '../../src/base/log.ts'
 import { missingProtections } from '../../src/base/sandbox.ts'
+import { selfCommand } from '../../src/base/self.ts'
 import { environment, writeToLog } from '../../src/engine/ask.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { type EngineSettings, Worker } from '../../src/engine/worker.ts'
 import { limits } from '../../src/limits.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { inEnvironment } from '../support/environment.ts'
@@ -38,17 +40,15 @@ function open(behaviour: string, settings: Partial<EngineSettings> = {}): Worker
   return worker
 }
 
-function openPocket(): Worker {
-  const model = { folder: pocket ?? '', name: 'pocket', others: [], detector: null, notice: null }
+async function openPocket(): Promise<Worker> {
+  const folder = await compactPocket(pocket ?? '')
+  const model = { folder, name: 'pocket', others: [], detector: null, notice: null }
   worker = new Worker(
     { ...model, voices: voicesFor('pocket', '') },
     { ...defaults, device: 'cpu', threads: 1 },
   )
   return worker
 }
-
-const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const faults = fileURLToPath(new URL('../support/engine-faults.ts', import.meta.url))
 
 const isConfinable = process.platform === 'linux' && missingProtections().length === 0
 
@@ -62,7 +62,7 @@ test.each([
   const model = { folder: '', name: 'fake', others: [], detector: null, notice: null }
   const { promise: exit, resolve } = Promise.withResolvers<Worker>()
   worker = new Worker({ ...model, voices: { problem: 'fake' } }, defaults, {
-    command: [...withNiceZero, process.execPath, '--preload', faults, program, 'engine'],
+    command: [...withNiceZero, ...selfCommand('engine-with-faults')],
     onExit: resolve,
   })
   // The engine process sends this error, because there is no model in the folder. The error proves that the process
@@ -158,7 +158,7 @@ test.skipIf(!pocket || !clips)(
   `an engine process logs why it cannot read the file of a job, and ends after an error in the code of a job${unless(pocket && clips, 'pocket model with its clips')}`,
   async () => {
     using logged = spyOn(log, 'error').mockImplementation(() => {})
-    const opened = openPocket()
+    const opened = await openPocket()
     await opened.load()
     const { signal } = new AbortController()
     const run = (path: string, vocabulary: string[]) =>

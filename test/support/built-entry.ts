@@ -1,8 +1,14 @@
-// The entry point of the executable of built-source.ts. The commands `served` and `simulated-worker` run the files with
-// these names. Every other command runs the program.
+// The entry point of the executable of built-source.ts. Two commands run the programs served.ts and simulated-worker.ts.
+// Two commands run an engine process with a change for a test. Every other command runs the program.
 
 export {}
 
-if (process.argv[2] === 'served') await import('./served.ts')
-else if (process.argv[2] === 'simulated-worker') await import('./simulated-worker.ts')
-else await import('../../src/main.ts')
+const [, , command] = process.argv
+if (command === 'served') await import('./served.ts')
+else if (command === 'simulated-worker') await import('./simulated-worker.ts')
+else {
+  if (command === 'engine-with-faults') await import('./engine-faults.ts')
+  if (command === 'engine-with-counts') await import('./count-run-two.ts')
+  if (command?.startsWith('engine-with-')) process.argv[2] = 'engine'
+  await import('../../src/main.ts')
+}

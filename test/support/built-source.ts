@@ -35,7 +35,8 @@ export function builtSource(): string {
 function sourceFiles(): string[] {
   const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
   const programs = ['built-source', 'built-entry', 'served', 'simulated-worker', 'shifted-clock']
-  const supportFiles = [...programs, 'defaults', 'engine', 'media', 'random'].map(
+  const changes = ['engine-faults', 'count-run-two']
+  const supportFiles = [...programs, ...changes, 'defaults', 'engine', 'media', 'random'].map(
     name => `test/support/${name}.ts`,
   )
   return [...others, ...supportFiles, ...new Glob('src/**/*').scanSync(root)].sort()

@@ -1,5 +1,5 @@
-// A preload file (`bun --preload`) for an engine process. It adds a line to a log file each time the engine runs a
-// model twice at the same time. The last command-line argument is the log file's path.
+// A change of an engine process (see built-entry.ts): it adds a line to a log file each time the engine runs a model
+// twice at the same time. The last command-line argument is the log file's path.
 
 import { openSync, writeSync } from 'node:fs'
 import { type RunTwo, Session } from '../../src/engine/onnx/session.ts'

@@ -1,5 +1,7 @@
-// A preload file (`bun --preload`) for an engine process. Signals from a test cause an uncaught error or an unhandled
+// A change of an engine process (see built-entry.ts): signals from a test cause an uncaught error or an unhandled
 // rejection.
+
+export {}
 
 process.on('SIGUSR2', () =>
   setTimeout(() => {
