@@ -10,6 +10,8 @@ import { makeDataDir } from '../../src/db/data-dir.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { makeAccount } from '../support/account.ts'
 import { findCommand } from '../support/command.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
+import { pocket } from '../support/engine-room.ts'
 import { until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
@@ -51,9 +53,10 @@ natsTest(
     })
     const url = `http://127.0.0.1:${server.port}`
     const workDir = join(folder, 'work')
+    const model = await compactPocket(pocket ?? '')
     mkdirSync(workDir)
     const worker = Bun.spawn(
-      [...program, 'worker', '--server', url, '--name', 'gpu-1', '--model', 'pocket', '--work-dir', workDir],
+      [...program, 'worker', '--server', url, '--name', 'gpu-1', '--model', model, '--work-dir', workDir],
       {
         cwd: folder,
         env: {
