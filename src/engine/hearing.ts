@@ -18,7 +18,10 @@ export class JobHearing {
   readonly #translate: boolean
   readonly #usable: LoadedModels['speech']
   #language: string | null
-  /** Null until the language is known, if the first model cannot detect languages. */
+  /**
+   * The speech model that transcribes the recording. If the first model cannot detect languages, null until the
+   * language is known.
+   */
   #chosen: SpeechModel | null
   #started: Hearing
 

@@ -122,8 +122,8 @@ function alignedIn(
 }
 
 /**
- * Adjacent words are crowded if this number of words together lasts less than this number of model frames (20 ms each).
- * No person says three words in 0.1 s.
+ * Words are crowded if `words` adjacent words together last less than `frames` model frames (20 ms each). No person
+ * says three words in 0.1 s.
  */
 const crowd = { words: 3, frames: 0.1 * framesPerSecond }
 

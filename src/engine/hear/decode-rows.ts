@@ -171,7 +171,7 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 
 /**
  * Ends a text at a timestamp token at or after the frame `neededFrames`, although the model has not returned the end
- * token. A timestamp token that begins a segment is removed, because this segment has no text.
+ * token. If this timestamp token is the start of a new segment, it is removed, because the segment has no text.
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -28,8 +28,9 @@ type Row = {
   frames: number
   tokens: number[]
   /**
-   * The arrays that the method `attention` returned for this window, by the number of the decoding step. They contain
-   * zeros until the window is removed from the batch: its attention is then copied from the GPU.
+   * The arrays that the method `attention` returned for this window. The key is the number of the decoding step. The
+   * arrays contain zeros until the window is removed from the batch. At its removal, the attention is copied from the
+   * GPU into these arrays.
    */
   asked: Map<number, Float32Array>
 }

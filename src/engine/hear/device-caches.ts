@@ -20,7 +20,10 @@ export type DeviceParts = {
   type: FloatType
 }
 
-/** The ONNX sessions that clear, write, move and read rows of the caches. A cache may have any number of rows. */
+/**
+ * The ONNX sessions that clear, write, move and read rows of the caches. One session works for caches with any number
+ * of rows.
+ */
 export class CacheSessions {
   readonly zeros: Session
   readonly writer: Session
@@ -84,8 +87,8 @@ export class DeviceCaches {
 
   /**
    * Connects the first `rows` rows of each cache to a run of the decoder, without a copy. The run reads the caches in
-   * `cross`, and updates the caches in `own` in place. Returns tensors that refer to the connected rows. The caller
-   * must free these tensors.
+   * `cross` (keys and values of the encoded windows), and updates the caches in `own` (of the decoder's tokens) in
+   * place. Returns tensors that refer to the connected rows. The caller must free these tensors.
    */
   bind(binding: Binding, rows: number): Tensor[] {
     const { memory, type } = this.parts

@@ -43,8 +43,8 @@ export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void 
 }
 
 /**
- * Decodes a batch that contains `window` twice, token by token. Returns the tokens that the decoder chose for the
- * second copy. Only the second copy shows a fault in the offset of a row, because the first copy has the offset 0.
+ * Decodes a batch with two copies of `window`, token by token. Returns the tokens that the decoder chose for the second
+ * copy. Only the second copy shows a fault in the offset of a row, because the first copy has the offset 0.
  */
 function picksInSteps(
   decoder: Decoder,

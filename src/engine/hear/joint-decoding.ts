@@ -108,9 +108,8 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * Limits the memory of a batch with several recordings. If each window of a batch needs as much memory as its longest
- * window, the number of windows times this length is at most `memoryShare` times that of a full batch (`rows` windows)
- * of 30 s.
+ * The maximum memory of a batch with windows of several recordings, divided by the memory of `rows` windows of 30 s.
+ * Used only if each window of a batch needs the memory of the longest window in the batch.
  */
 const memoryShare = 1.5
 

@@ -21,8 +21,8 @@ export function detect(
 }
 
 /**
- * Detects the language of a recording. The function `oddsOfAll` computes the probabilities of the languages. It can put
- * the windows of several recordings in one batch.
+ * Detects the language of a recording. The function `oddsOfAll` computes the probability of each language in each
+ * window. This function may put windows of other recordings into the same batch.
  */
 export async function detectJointly(
   { facts }: Whisper,

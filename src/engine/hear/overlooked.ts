@@ -8,17 +8,18 @@ import { speechBegins } from './speech-spans.ts'
 import type { Vad } from './vad.ts'
 import { frameSamples } from './vad-sizes.ts'
 
-/** The minimum length of a stretch that is read again, in frames of voice detection (32 ms each). */
+/** The minimum length of sound without speech that voice detection reads a second time, in frames of 32 ms. */
 const stretchMin = Math.ceil(utterancePause / frameSamples)
 /**
- * The minimum number of adjacent frames of speech in a second reading: 8 frames, or 0.26 s. A shorter sequence may be a
- * tone, which can look like speech.
+ * If voice detection reads sound a second time, its result is used only if this number of adjacent frames has speech: 8
+ * frames, or 0.26 s. A shorter sequence may be a tone, which can look like speech.
  */
 const speechMin = 8
 
 /**
- * Returns the probability of speech in each frame of `samples`. `probabilities` are those of the first reading. If a
- * second reading of a stretch finds speech, each frame of the stretch gets the higher of the two probabilities.
+ * Returns the probability of speech in each frame of `samples`. `probabilities` is the result of a first voice
+ * detection. Each long stretch without speech is amplified and read again. If speech is found in a stretch, each of its
+ * frames gets the higher of the two probabilities.
  */
 export function withOverlooked(vad: Vad, samples: Float32Array, probabilities: Float32Array): Float32Array {
   const completed = probabilities.slice()

@@ -60,7 +60,7 @@ export function mergePunctuation<Word extends AlignedWord>(words: readonly Word[
 
 /**
  * Returns `before` for punctuation or spaces that are joined to the previous word, and `after` for punctuation that is
- * joined to the next word. Returns null for a word of its own.
+ * joined to the next word. Returns null for text that is joined to no other word.
  */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()

@@ -8,8 +8,8 @@ import { progressMin, restFramesMax } from './unfinished.ts'
 import { type Window, windowOf } from './windows.ts'
 
 /**
- * A place between two words of a window. `textsKept` is the number of words before it. `sample` is its time in the
- * recording, in samples.
+ * A place between two words of a window. `textsKept` is the number of words before this place. `sample` is the time of
+ * this place in the recording, in samples.
  */
 type Boundary = { textsKept: number; sample: number }
 

@@ -18,7 +18,7 @@ export function addMedians(
   { begin, end }: Band,
 ): void {
   const frames = scaled.length
-  // A window of so few frames is not smoothed.
+  // A window of three frames or fewer is too short for the mirroring below, and is not smoothed.
   if (frames <= reach) {
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return

@@ -47,7 +47,7 @@ export class SpeechSpans {
     return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
-  /** A sample of the recording. All spans that are returned later begin at or after this sample. */
+  /** All speech spans that later calls return begin at or after this sample of the recording. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)

@@ -86,7 +86,7 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A space is not a word of its own, so `piece` is added to it.
+    // A space is not a word of its own, so `piece` becomes part of the word that begins with this space.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {

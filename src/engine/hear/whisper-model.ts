@@ -50,7 +50,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
 }
 
 /**
- * The maximum number of windows from which Whisper detects the language for another speech model. The longest windows
- * of the first batch are used.
+ * The maximum number of windows from which Whisper detects the language, if the speech model of the job cannot detect
+ * the language itself. The longest windows of the first batch are used.
  */
 const votersMax = 3

@@ -41,7 +41,7 @@ export async function openWhisper(
   return { facts, tokenizer, device, ...network }
 }
 
-/** Reads a tokenizer. If the file cannot be read, the error names it. */
+/** Reads a tokenizer. If the file cannot be read, the error message contains the path of the file. */
 async function openTokenizer(path: string): Promise<Tokenizer> {
   try {
     return readTokenizer(await Bun.file(path).text())
