@@ -22,14 +22,15 @@ export type EngineState = Static<typeof engineState>
 
 export type Engine = {
   /**
-   * The maximum number of jobs at the same time. Changes, for example, when a worker on another machine connects or
-   * disconnects.
+   * The maximum number of jobs at the same time. This number changes, for example, when a worker on another machine
+   * connects or disconnects.
    */
   readonly capacity: number
   /**
-   * Returns true if the engine could start a job with these needs now. Called only while fewer than `capacity` jobs
-   * run. Undefined if the engine can then start every job. Also returns true if no engine can ever do the job: such a
-   * job must start, so that it fails at once instead of waiting without end.
+   * Returns true if the engine can now start a job that needs this language, diarization or translation. Also returns
+   * true if no engine can ever do the job: such a job must start, so that it fails at once instead of waiting without
+   * end. Called only while fewer than `capacity` jobs run. An engine without this method can start any job while fewer
+   * than `capacity` jobs run.
    */
   hasRoomFor?(needs: Needs): boolean
   state(): EngineState
@@ -38,8 +39,8 @@ export type Engine = {
   /** True if a model of the engine can translate to English. Null while no models are known. */
   translates(): boolean | null
   /**
-   * Registers a listener that is called when waiting jobs can start: the engine is ready, or a cluster can take more
-   * jobs.
+   * Registers a listener that is called when waiting jobs may be able to start: the engine has become ready, or the
+   * number of jobs that fit into a cluster has grown.
    */
   onReady(listener: () => void): void
   /**
@@ -59,8 +60,8 @@ export type Engine = {
    */
   waitingJobs?(): string[]
   /**
-   * Called when the server no longer needs a result of the job. This is so if the job has ended, was erased, or starts
-   * again with a new download of its media.
+   * Called when the server no longer needs a result of the job, because the job has ended, was erased, or starts again
+   * with a new download of its media.
    */
   ended?(jobId: string): void
   close(): Promise<void>

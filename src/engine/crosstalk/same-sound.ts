@@ -7,8 +7,9 @@ import { reducedRate } from './reduced.ts'
 /** The step from one comparison to the next, in samples at the reduced rate: 64 ms. */
 export const hop = 0.064 * reducedRate
 /**
- * The number of hops (64 ms each) for a comparison. The middle three hops of the quiet channel are compared. The loud
- * channel needs all five hops, because its sound may be earlier or later.
+ * The number of hops (64 ms each) that one comparison reads from each channel. Of the quiet channel, only the middle
+ * three hops are compared. The loud channel needs all five hops, because its sound may come up to 52 ms earlier or
+ * later.
  */
 export const hopsRead = 5
 const [begin, end] = [hop, 4 * hop]
@@ -20,10 +21,9 @@ const delayMax = 0.052 * reducedRate
  */
 const taps = 16
 /**
- * How many of the filter's weights are for delays shorter than the delay that `delayBetween` finds. The filter has one
- * weight for each of `taps` consecutive delays. Shorter delays are needed, because the delay that is found is only the
- * one with the greatest likeness, in whole samples. The filter also needs the loud sound some samples later, for
- * example if the real delay lies between two samples.
+ * The filter has one weight for each of `taps` consecutive delays. This number of weights is for delays shorter than
+ * the delay that `delayBetween` finds. That delay is a whole number of samples. If the real delay lies between two
+ * samples, the prediction needs weights on both sides of the real delay.
  */
 const tapsBefore = 6
 /**

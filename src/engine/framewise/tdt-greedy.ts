@@ -30,7 +30,7 @@ type Row = {
 
 /**
  * Decodes several windows. A token lasts for its predicted duration, and at least for one frame, but not beyond the end
- * of the window. A blank token does not change the state of the decoder for its window.
+ * of the window. After a blank token, the decoder keeps its earlier state for this window.
  */
 export function decodeTdt(
   decoder: TdtDecoder,
