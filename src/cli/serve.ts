@@ -56,7 +56,7 @@ export const serve = command({
     }
     log.info('stopped')
     // If the NATS server does not answer, the NATS client keeps its connection open, which would keep the process
-    // alive. `process.exit` therefore ends it.
+    // alive. So the process is ended by `process.exit`.
     if (config.nats !== null) {
       await logWritten()
       process.exit()

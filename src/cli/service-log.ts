@@ -7,8 +7,8 @@ import { say } from './print.ts'
 
 /**
  * Starts the log. From then on, an error that no code handles ends the process, because the state of the process may be
- * wrong. A supervisor such as systemd restarts it. A failed write to the log does not end the process: the disk may be
- * full.
+ * wrong. A supervisor such as systemd restarts the process. A failed write to the log does not end the process: the
+ * disk may be full.
  */
 export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
   setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)

@@ -59,8 +59,8 @@ export const transcribe = command({
 
 /**
  * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that are embedded in the program.
- * The flag --max-duration of these commands limits the length of a subtitle. Here it is left out, because the setting
- * of the same name is another one: it limits the length of a recording.
+ * These commands have a flag --max-duration, the maximum length of a subtitle. There is also a setting of this name,
+ * the maximum length of a recording. So this flag is not used as a setting.
  */
 export async function configOf({ model, device, threads, ...values }: TaskValues): Promise<Config> {
   const dataDir = values['data-dir']

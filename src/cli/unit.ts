@@ -49,7 +49,8 @@ const hidden = {
 
 /**
  * Throws if the systemd unit hides a file or a folder that the service needs. `below` converts a path of the installed
- * system to a path on this machine.
+ * system to a path on this machine: with the option --root, the installed system is an image in a folder of this
+ * machine.
  */
 export function requireVisible(path: string, below: (own: string) => string): void {
   const real = realPathOf(below(path))

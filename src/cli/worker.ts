@@ -96,7 +96,7 @@ export const worker = command({
       await engine.close()
     }
     // If the NATS server does not answer, the NATS client keeps its connection open, which would keep the process
-    // alive. `process.exit` therefore ends it.
+    // alive. So the process is ended by `process.exit`.
     await logWritten()
     process.exit()
   },

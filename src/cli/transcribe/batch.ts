@@ -96,8 +96,8 @@ export class Batch {
   }
 
   /**
-   * Runs `action` for a source. If it fails, counts the source as failed and returns null. If the whole command must
-   * end, throws an error instead.
+   * Runs `action` for a source. If `action` fails, counts the source as failed and returns null. If the whole command
+   * must end, throws an error instead.
    */
   async #guard<Result>(work: Work, action: () => Promise<Result>): Promise<Result | null> {
     const { source, screen } = work
@@ -144,7 +144,7 @@ export class Batch {
 
   /**
    * Transcribes a group of sources at the same time, and writes their transcripts in order. If the engine process
-   * exits, each source without a transcript is transcribed again, alone. Only the source that caused the exit then
+   * exits, each source without a transcript is transcribed again, alone, so that only the source that caused the exit
    * fails.
    */
   async #transcribe(group: readonly Prepared[]): Promise<void> {
@@ -239,9 +239,9 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 
 /**
  * Calls `end` for each source of the group. An interruption or a failed start of the engine ends the loop only after
- * the last source, because each source may have text that `end` must write. Then throws the EngineFailed if there was
- * one. Otherwise throws one Interrupted for all interruptions, whose message names all partial transcripts. Throws any
- * other error at once.
+ * the last source, because each source may have text that `end` must write. After the last source, throws the
+ * EngineFailed, if there was one. Otherwise throws one Interrupted for all interruptions, whose message names all
+ * partial transcripts. Any other error ends the loop at once.
  */
 async function forAll(
   group: readonly Prepared[],
