@@ -107,8 +107,8 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
     const child = spawnChild(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
     const message = await child.stderr.text()
     const code = await child.exited
-    // Old files are removed also after a failed copy. It may have failed because the unfinished files of killed
-    // processes fill the disk.
+    // Old files are removed also after a failed copy. The copy may have failed because unfinished files of killed
+    // processes fill the disk, and these files are removed too.
     removeOld(folder)
     if (code === 0) return true
     log.error('database not copied', { reason: message.trim() })

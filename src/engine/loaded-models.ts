@@ -35,8 +35,8 @@ export function modelFor(speech: LoadedModels['speech'], language: string): Spee
   const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
   if (model) return model
   // The error says which model must be installed, and how steno must be started. Only a Whisper model has the function
-  // `detect`. With such a model, steno loads an installed omnilingual model too, so a new start is enough. With other
-  // models, steno loads omnilingual only if STENO_MODEL names it.
+  // `detect`. If a Whisper model is loaded, steno also loads an omnilingual model at the next start after its
+  // installation. If no Whisper model is loaded, steno loads an omnilingual model only if STENO_MODEL names it.
   const hasWhisper = speech.some(({ detect }) => detect !== null)
   const remedy = isKnownToWhisper(language)
     ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'

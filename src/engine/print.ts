@@ -14,7 +14,7 @@ import type { Turn } from './who/turn.ts'
 import { openVoices, type Voices } from './who/voices.ts'
 
 /**
- * The section of the media file in which the main speaker is searched for. Used only if the order does not list the
+ * The section of the media file in which the main speaker is searched for. Used only if the caller does not know the
  * spans in which the person speaks.
  */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }

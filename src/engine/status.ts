@@ -49,9 +49,9 @@ export class EngineStatus {
   }
 
   /**
-   * Logs a fault. The reason of the last fault is not logged again until a worker has loaded a model. The engine's
-   * state does not contain the reason, because callers of the API can read the state, and a reason can contain paths of
-   * this machine.
+   * Logs a fault. The reason of the last fault is not logged again until an engine process has loaded a model. The
+   * engine's state does not contain the reason, because callers of the API can read the state, and a reason can contain
+   * paths of this machine.
    */
   logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })

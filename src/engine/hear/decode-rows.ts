@@ -57,9 +57,9 @@ export type Attempt = {
   task: Task
   hypothesis: Hypothesis
   /**
-   * True if decoding was stopped because the text has a loop or `limit` tokens. False if the text ended normally. Also
-   * false if the text was stopped at `tokensMax` tokens and has a complete sentence: only the speech after its last
-   * complete sentence is then decoded again (see `hypothesis.unfinished`).
+   * True if decoding was stopped because the text has a loop, or because it has `limit` tokens. False if the model
+   * ended the text. Also false if decoding was stopped at `tokensMax` tokens and the text has a complete sentence: in
+   * this case, only the speech after the last complete sentence is decoded again (see `hypothesis.unfinished`).
    */
   looped: boolean
   /**

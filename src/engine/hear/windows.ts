@@ -67,7 +67,7 @@ export function withSpeechAfter(window: Window, later: readonly SpeechSpan[]): W
 
 /**
  * Returns a window that ends at sample `end` of the recording. Removes later speech from `speech`. Does not change
- * `pieces` and `samples`.
+ * `pieces` and `samples`, because the caller only looks for missed speech, which does not need them.
  */
 export function windowUntil(window: Window, end: number): Window {
   const speech = window.speech.map(span => endingAt(span, end))

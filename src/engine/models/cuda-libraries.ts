@@ -10,8 +10,8 @@ import { libraries } from './cuda.ts'
 
 /**
  * cuDNN is not in the CUDA provider's list of needed libraries. ONNX Runtime 1.30 opens cuDNN only for a model with an
- * operation that needs it. Without cuDNN, each job with such a model fails. So steno adds cuDNN to that list: if cuDNN
- * is missing, steno says so before it loads a model.
+ * operation that needs it. Without cuDNN, each job with such a model fails. So steno adds cuDNN to the needed
+ * libraries: if cuDNN is missing, steno says so before it loads a model.
  */
 const cudnn = 'libcudnn.so.9'
 

@@ -19,10 +19,9 @@ const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model
 const variants = ['.int8', ''] as const
 
 /**
- * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. One of two files is enough: the vocabulary file
- * of this kind, or its last ONNX file (`decoder_joint-model` for `tdt`, and `model` for `ctc`). So a folder with a
- * missing file still has a kind, and `missingFramewiseFile` can name the missing file. Returns null for any other
- * folder.
+ * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. Returns a kind if the folder has the vocabulary
+ * file of this kind, or its last ONNX file (`decoder_joint-model` for `tdt`, and `model` for `ctc`). One of the two
+ * files is enough, so that `missingFramewiseFile` can name a missing file. Returns null for any other folder.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const
@@ -37,7 +36,7 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 
 /**
  * Returns the paths of the model's ONNX files, in the order of `graphNames`. Prefers the faster weights: 8-bit weights
- * on a CPU, and fp32 weights on a GPU. Returns null if the ONNX files are incomplete in both forms.
+ * on a CPU, and fp32 weights on a GPU. Returns null if some ONNX files are missing in each of the two forms.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants

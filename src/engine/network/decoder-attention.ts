@@ -5,10 +5,10 @@ import { ownCrossAttention } from './own-operations.ts'
 import type { Size } from './size.ts'
 
 /**
- * The largest quantised queries and shares, without their sign. A share is how much of its attention a token gives to a
- * frame. In the attention, queries are multiplied by keys, which are bytes up to 255. Shares are multiplied by the
- * vectors called values, which are bytes up to 127. Some CPUs limit the sums of these products, so they need smaller
- * queries and shares (see `halfRange`).
+ * The largest absolute values of the quantised queries (`query`) and of the quantised attention weights (`share`). The
+ * attention multiplies queries by keys, which are bytes up to 255. It multiplies attention weights by the vectors
+ * called values, which are bytes up to 127. Some CPUs limit the sums of these products, so they need smaller queries
+ * and attention weights (see `halfRange`).
  */
 export type ByteRange = { query: number; share: number }
 
@@ -17,7 +17,7 @@ export const fullRange: ByteRange = { query: 127, share: 255 }
 /**
  * The range for CPUs that add two products of bytes and limit the sum to 32,767 (saturation). With numbers in this
  * range, the sum stays below the limit: it is at most 2 × 255 × 63 = 32,130 for queries, and 2 × 127 × 127 = 32,258 for
- * shares.
+ * attention weights.
  */
 export const halfRange: ByteRange = { query: 63, share: 127 }
 

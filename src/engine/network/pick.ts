@@ -98,8 +98,8 @@ type Scores = { scores: string; groups: number; size: number; before: number }
 const groupMax = 512
 
 /**
- * Divides `count` tokens into groups of equal size. All groups together may have more than `count` places, but at most
- * `vocabulary` places.
+ * Divides `count` tokens into groups of equal size. If the last group is incomplete, all groups together have room for
+ * more than `count` tokens, but for at most `vocabulary` tokens.
  */
 function groupsOf(count: number, vocabulary: number): { groups: number; size: number } {
   let size = groupMax
@@ -127,7 +127,8 @@ function timeScores(
   const { groups, size } = groupsOf(vocabulary - firstTimestamp, vocabulary)
   const from = vocabulary - groups * size
   const before = firstTimestamp - from
-  // Timestamp tokens are counted from 0, so the columns before them have numbers below 0.
+  // Timestamp tokens are numbered from 0. The columns of other tokens before the first timestamp token get negative
+  // numbers.
   const numbers = Float32Array.from({ length: groups * size }, (_, at) => at - before)
   const all = graph.constant({ dims: [groups * size], data: numbers })
   const penalties = penaltiesOf(from, vocabulary, suppressed).fill(forbidden, 0, before)

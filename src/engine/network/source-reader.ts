@@ -22,7 +22,8 @@ export class SourceReader {
     const read = this.source.get(name)
     if (!read) throw new Error(`the model has no ${name}`)
     // The memory of a tensor's array is outside the garbage-collected heap. The garbage collector therefore notices too
-    // little of the unused memory, and runs too seldom by itself. So it is called here after a number of bytes.
+    // little of this memory, and runs too seldom by itself. So the garbage collector is called here each time more than
+    // `tensorGarbageBytesMax` bytes were read.
     if (this.garbageBytes > limits.tensorGarbageBytesMax) {
       Bun.gc(true)
       this.garbageBytes = 0

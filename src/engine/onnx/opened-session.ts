@@ -40,7 +40,8 @@ export class Session {
   }
 
   /**
-   * Returns a function that runs the model. Its inputs and outputs are in the order of `inputNames` and `outputNames`.
+   * Returns a function that runs the model. The function takes the inputs in the order of `inputNames`, and returns the
+   * outputs in the order of `outputNames`.
    */
   run<const Outputs extends readonly string[]>(
     inputNames: readonly string[],

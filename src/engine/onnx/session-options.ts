@@ -45,8 +45,8 @@ export function weightTensors(
 
 /**
  * Copies the bytes if their address is not a multiple of 64, because the operations of ONNX Runtime may rely on such
- * addresses. A copy of less than 1 KB may still have another address. This is accepted, because it causes no error on
- * x86 CPUs.
+ * addresses. Even the copy may have an address that is not a multiple of 64, if it has less than 1 KB. Such an address
+ * is accepted, because it causes no error on x86 CPUs.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

@@ -17,8 +17,8 @@ export type Embedder = {
    */
   withoutNoise(features: Float32Array): Float32Array
   /**
-   * Returns one embedding for each array of feature values. It is null if the array is too short, or if a value of the
-   * embedding is not finite. The Euclidean norm of an embedding need not be 1.
+   * Returns one embedding for each array of feature values. An embedding is null if the array is too short, or if a
+   * value of the embedding is not finite. The Euclidean norm of an embedding need not be 1.
    */
   embed(parts: readonly Float32Array[]): (Float32Array | null)[]
 }
