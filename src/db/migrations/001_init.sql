@@ -4,11 +4,13 @@ create table accounts (
   password_hash text,
   verified_at integer,
   webhook_url text,
-  -- Only the triggers on ledger change these two. The reserved amount can never exceed the balance.
+  -- Only the triggers on the table ledger change the next two columns. The reserved amount can never exceed the
+  -- balance.
   balance_units integer not null default 0 check (balance_units >= 0),
   reserved_units integer not null default 0 check (reserved_units between 0 and balance_units),
   money_moved_at integer not null,
-  -- The turn in which a job of this account last went to an engine. The account with the lowest turn is served next.
+  -- The accounts take turns (round robin). Each start of a job gets the next number, and this is the number of the last
+  -- start of a job of this account. The next job is taken from the account with the lowest number.
   served_turn integer not null default 0,
   created_at integer not null
 ) strict;
@@ -26,7 +28,7 @@ create table keys (
   account_id text not null references accounts (id),
   name text,
   prefix text not null,
-  -- Not the plain SHA-256 of the key, because that is its signing secret.
+  -- A hash of the API key. The plain SHA-256 of the key is not used, because it is the secret that signs the webhooks.
   hash text not null unique,
   sealed_secret text not null,
   created_at integer not null,
@@ -34,7 +36,8 @@ create table keys (
 ) strict;
 create index keys_of_account on keys (account_id);
 
--- Money. Rows are only added; accounts holds the totals.
+-- The deposits, the reserved amounts and the charges of the accounts. Rows are only added. The totals are in the table
+-- accounts.
 create table ledger (
   id integer primary key,
   account_id text not null references accounts (id),
@@ -81,7 +84,7 @@ create table uploads (
   content_type text not null,
   created_at integer not null,
   expires_at integer not null,
-  -- Null until a PUT succeeds.
+  -- The size of the file. Null until the whole file is uploaded.
   file_bytes integer,
   too_large integer not null default 0,
   used_at integer
@@ -125,11 +128,11 @@ create index jobs_deleted on jobs (deleted_at) where deleted_at is not null;
 
 create table transcripts (
   job_id text primary key references jobs (id) on delete cascade,
-  -- JSON, stored as bytes: a response sends them unchanged.
+  -- The transcript as JSON. The column has bytes and not text, because a response sends these bytes unchanged.
   body blob not null
 ) strict;
 
--- Events to deliver, and those that were delivered. An event of a job can be recorded only once.
+-- The webhook events of jobs, delivered or not. A job has at most one event of each kind.
 create table webhook_events (
   id integer primary key,
   job_id text not null references jobs (id) on delete cascade,

@@ -1,4 +1,5 @@
--- Sign-ins of the dashboard and of the consent page. A session that a key opened ends when the key is revoked.
+-- The sessions of users who have signed in to the web app. A session that was opened with an API key ends when this key
+-- is revoked.
 create table sessions (
   token_hash text primary key,
   account_id text not null references accounts (id) on delete cascade,
@@ -9,5 +10,6 @@ create table sessions (
 ) strict;
 create index sessions_of_account on sessions (account_id, last_used_at);
 create index sessions_by_expiry on sessions (expires_at);
--- The key that signs the job's webhooks. Null when the job was not asked for with a key and the account had none.
+-- The API key whose secret signs the job's webhooks. Null if the job was created without an API key, and the account
+-- had none.
 alter table jobs alter column key_id drop not null;

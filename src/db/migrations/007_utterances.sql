@@ -2,9 +2,9 @@
 alter table transcripts rename to whole_transcripts;
 create table transcripts (
   job_id text primary key references jobs (id) on delete cascade,
-  -- Null once the transcript is deleted. The row stays until the last utterance is removed.
+  -- Null after the deletion of the transcript. The row stays until the last utterance is removed.
   head text,
-  -- The head as the engine made it, once the transcript has been edited.
+  -- The head that the engine made. Null until the first edit of the transcript.
   original_head text,
   edits integer not null default 0,
   -- Number of utterances at the start of the transcript that the search index does not contain yet.
@@ -13,19 +13,20 @@ create table transcripts (
 create index transcripts_due on transcripts (job_id) where unindexed > 0 or head is null;
 
 create table utterances (
-  -- The seq of the job times 2^20, plus 2^20 - 1, minus the index of the utterance.
-  -- In descending order: the newest job first, and its utterances from the first to the last.
+  -- The number of the job (jobs.seq) times 2^20, plus 2^20 - 1, minus the index of the utterance in the transcript. In
+  -- descending order of these ids, the newest job is first, and its utterances are in the order of the transcript.
   id integer primary key,
   body text not null,
-  -- The body as the engine made it, once the utterance has been edited.
+  -- The body that the engine made. Null until the first edit of the utterance.
   original text
 ) strict;
 
--- The search index. It stores no text: the text is in utterances, and both have the same row ids.
+-- The full-text search index. The index stores no text: a row of the index has the id of the utterance with the text.
 create virtual table search using fts5(
   account, text, content = '', tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
 );
--- With secure-delete, the words of a deleted utterance leave the index at once. Merges run in small pieces.
+-- With secure-delete, the words of a deleted utterance are removed from the index at once. The automatic merges of FTS5
+-- are off, because the program merges the index in small steps.
 insert into search (search, rank) values ('secure-delete', 1), ('automerge', 0), ('crisismerge', 1000);
 
 insert into transcripts (job_id, head, unindexed)

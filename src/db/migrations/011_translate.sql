@@ -1,2 +1,2 @@
--- 1: the transcript is an English translation of what is said.
+-- 1 if the transcript is an English translation of the speech.
 alter table jobs add column translate integer not null default 0 check (translate in (0, 1));

@@ -1,15 +1,17 @@
--- Programs that may ask accounts for access. They register themselves.
+-- The clients of OAuth: programs that may ask the owner of an account for access. A client registers itself by a
+-- request.
 create table clients (
   id text primary key,
   name text not null,
-  -- JSON array of the addresses to which the browser may be sent back.
+  -- A JSON array of the addresses to which the browser may be redirected after the owner's decision.
   redirect_uris text not null,
   created_at integer not null,
   used_at integer not null
 ) strict;
 create index clients_by_use on clients (used_at);
 
--- The access that an account allowed to a client. Its code and its tokens end with it.
+-- The grants: each one gives a client access to an account. When a grant is deleted, its authorization code and its
+-- tokens become invalid.
 create table grants (
   id text primary key,
   account_id text not null references accounts (id) on delete cascade,
@@ -34,7 +36,7 @@ create table grant_tokens (
   kind text not null check (kind in ('access', 'refresh')),
   scope text not null,
   expires_at integer not null,
-  -- A refresh token is used once. Its hash is kept until it expires, so that a second use is noticed.
+  -- A refresh token may be used only once. Its hash is kept until the token expires, so that a second use is noticed.
   used_at integer
 ) strict;
 create index grant_tokens_of_grant on grant_tokens (grant_id);

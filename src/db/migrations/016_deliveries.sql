@@ -1,5 +1,6 @@
--- What became of an event: how often it was tried, how the last attempt ended, and when the next one is due. An event
--- that was sent before this migration is not listed: how it ended is not known.
+-- The delivery of a webhook event: the number of attempts, the result of the last attempt, and the time of the next
+-- attempt. The list of deliveries leaves out events that were sent before this migration, because their results are not
+-- known.
 alter table webhook_events add column account_id text;
 alter table webhook_events add column attempts integer not null default 0;
 alter table webhook_events add column outcome text;

@@ -1,3 +1,3 @@
--- 1 if each channel of the recording is heard on its own.
+-- 1 if each channel of the recording is transcribed separately.
 alter table jobs add column split_channels integer not null default 0;
 alter table jobs add column channel_count integer;

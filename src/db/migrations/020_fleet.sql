@@ -1,4 +1,5 @@
--- The workers on other machines as the server last knew them, for commands: one row with JSON.
+-- The last known states of the workers on other machines: one row with JSON. The server writes this row, and commands
+-- such as `steno workers list` read it.
 create table fleet (
   id integer primary key check (id = 1),
   workers text not null,

@@ -1,15 +1,16 @@
--- Voices that an account has enrolled by name. Without a voice here, no print is ever made or compared.
+-- The voices that an account has enrolled, each with a name. For an account without such voices, no voice prints of
+-- speakers are computed.
 create table voices (
   id text primary key,
   account_id text not null references accounts (id),
   name text not null,
-  -- The embedding model. Prints of two models cannot be compared.
+  -- The name of the embedding model. Voice prints of different models cannot be compared.
   model text not null,
-  -- The print as JSON, encrypted with secret.key.
+  -- The voice print as JSON, encrypted with the key in the file secret.key.
   sealed_print text not null,
   seconds real not null,
   created_at integer not null,
-  -- When the voice was enrolled, or last named a speaker.
+  -- The time at which the voice was enrolled, or at which a speaker last got its name.
   used_at integer not null,
   unique (account_id, name)
 ) strict;

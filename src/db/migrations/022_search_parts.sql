@@ -1,18 +1,19 @@
--- The words of each account are divided into parts. Each indexed word begins with the number of its part, so no word
--- has more rows than a part has utterances. FTS5 merges all rows of a word in one step: a word in two million
--- utterances blocked the event loop for 150 ms.
+-- The jobs of each account are divided into parts for the search index. Each indexed word begins with the id of its
+-- part, so no word has more rows than a part has utterances. FTS5 merges all rows of a word in one step: a word in two
+-- million utterances blocked the event loop for 150 ms.
 create table search_parts (
-  -- Not used again, because the words of a deleted part stay in the index until a purge.
+  -- An id is never used again (autoincrement), because the words of a deleted part stay in the index until a purge.
   id integer primary key autoincrement,
   account_id text not null references accounts (id),
-  -- The range of the numbers of its jobs. The ranges of an account's parts do not overlap.
+  -- The lowest and the highest number (jobs.seq) of the jobs in this part. The ranges of an account's parts do not
+  -- overlap.
   first_seq integer not null,
   last_seq integer not null,
-  -- The number of utterances of its transcripts, indexed or not.
+  -- The number of utterances in the transcripts of this part, indexed or not.
   utterances integer not null
 ) strict;
 create unique index search_parts_of_account on search_parts (account_id, first_seq);
--- Null until the job of the transcript has completed.
+-- The id of the part in search_parts. Null until the job of the transcript has completed.
 alter table transcripts add column part integer;
 
 drop table search;
@@ -27,7 +28,7 @@ update transcripts set unindexed = (
   join jobs on jobs.id = job_id and utterances.id between seq * 1048576 and seq * 1048576 + 1048575
 ) where head is not null;
 
--- The index is filled again in the background.
+-- This migration has emptied the index, and the server fills it again in the background.
 insert into search_parts (account_id, first_seq, last_seq, utterances)
 select account_id, min(seq), max(seq), sum(unindexed) from (
   select account_id, seq, unindexed,

@@ -1,4 +1,5 @@
--- What an engine must be able to do for a job, as one text. The pending jobs are found by it.
+-- One text with the three values that decide which engine can do a job: language, diarization and translation. An index
+-- of this column finds the pending jobs that an engine can do.
 alter table jobs add column needs text
   generated always as (coalesce(language, '') || ' ' || diarize || ' ' || translate) virtual;
 drop index jobs_pending;

@@ -1,5 +1,5 @@
 -- The state of a job as callers see it. A job whose media file was lost is downloaded again, but its status does not go
--- back to an earlier one. The list of jobs is filtered by it.
+-- back to an earlier status. Callers can filter the list of jobs by this column.
 alter table jobs add column status text generated always as (
   case
     when state in ('downloading', 'pending') and started_at is not null then 'processing'

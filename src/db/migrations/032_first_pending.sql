@@ -1,6 +1,6 @@
--- The number of the account's oldest pending job, or null. Only the triggers below change it. The next job is found by
--- an index of the accounts with pending jobs, in their turns. Before, each start of a job looked up the pending jobs of
--- every such account: 15 ms for 10,000 accounts.
+-- The number (jobs.seq) of the account's oldest pending job, or null. Only the triggers below change this column. The
+-- next job is found by an index of the accounts with pending jobs, in the order of their turns (served_turn). Without
+-- this index, each start of a job read the pending jobs of all these accounts: 15 ms for 10,000 accounts.
 alter table accounts add column first_pending integer;
 update accounts set first_pending = (
   select min(seq) from jobs where state = 'pending' and account_id = accounts.id
