@@ -29,8 +29,7 @@ export function recordOf(account: Account) {
 export function lineOf(account: Account): string {
   const state = account.verifiedAt === null ? 'unverified' : 'verified'
   const mark = account.operator === 1 ? '  operator' : ''
-  // The account is closed, but still has its email address: the command that erases the account was killed before its
-  // end.
+  // An account with `deletedAt` is listed only if the command that erases the account was killed before its end.
   const erasure = account.deletedAt === null ? '' : '  partly erased: run steno accounts delete again'
   return `${account.id}  ${account.email}  ${state}  ${dollars(account.balanceUnits)}${mark}${erasure}`
 }

@@ -85,9 +85,9 @@ export function command<const Options extends ParseArgsOptionsConfig>(
 export type Found = { called: string; command: Command; args: string[] }
 
 /**
- * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. The error
- * `Reported` prints nothing, because the command has already printed its message. The error `ReaderClosed` prints
- * nothing either: it only says that the reader of stdout needs no more output.
+ * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. For the error
+ * `Reported`, nothing is printed, because the command has already printed the reason. For the error `ReaderClosed`,
+ * nothing is printed, because the reader of stdout needs no more output.
  */
 export async function runCommand({ called, command, args }: Found): Promise<number> {
   try {

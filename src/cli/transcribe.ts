@@ -60,7 +60,7 @@ export const transcribe = command({
 /**
  * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that are embedded in the program.
  * These commands have a flag --max-duration, the maximum length of a subtitle. There is also a setting of this name,
- * the maximum length of a recording. So this flag is not used as a setting.
+ * the maximum length of a recording. So the flag is not passed on as a setting.
  */
 export async function configOf({ model, device, threads, ...values }: TaskValues): Promise<Config> {
   const dataDir = values['data-dir']
