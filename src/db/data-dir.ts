@@ -137,8 +137,9 @@ export function mediaFolders(dataDir: string): { uploads: string; downloads: str
 
 /**
  * Throws if the folder has no database, but has files that exist only after a database was made. In this case, the
- * database was removed later, or a restore or a takeover was interrupted. A server that started with a new, empty
- * database would delete the media files, because no job would need them.
+ * database was removed later, or the program was killed while it replaced the database: during a restore, or during a
+ * takeover from the other server of a pair. A server that started with a new, empty database would delete the media
+ * files, because no job would need them.
  */
 export function requireNothingLost(dataDir: string): void {
   if (hasDatabase(dataDir)) return

@@ -39,8 +39,8 @@ export type Engine = {
   /** True if a model of the engine can translate to English. Null while no models are known. */
   translates(): boolean | null
   /**
-   * Registers a listener that is called when waiting jobs may be able to start: the engine has become ready, or the
-   * number of jobs that fit into a cluster has grown.
+   * Registers a listener that is called when waiting jobs may be able to start: the engine has become ready, or workers
+   * on other machines can take more jobs.
    */
   onReady(listener: () => void): void
   /**

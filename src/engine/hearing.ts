@@ -48,7 +48,10 @@ export class JobHearing {
     return this.#started.warning
   }
 
-  /** The maximum number of windows in one call of `hear`. May change in `choose`, which chooses the speech model. */
+  /**
+   * The maximum number of windows in one call of `hear`. A call of `choose`, which chooses the speech model, may change
+   * this number.
+   */
   get rows(): number {
     return this.#started.rows
   }

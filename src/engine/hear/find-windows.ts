@@ -13,8 +13,8 @@ import type { Window } from './windows.ts'
 /** A window needs at most this number of samples before its first speech. Earlier sound can be removed from memory. */
 const margin = 0.5 * sampleRate
 /**
- * The maximum number of samples that are kept while a block waits for more windows: half an hour, or 115 MB. This limit
- * matters only for a recording with rare speech.
+ * The maximum number of samples that are kept in memory while the windows of a block are collected: half an hour, or
+ * 115 MB. This limit matters only for a recording with rare speech.
  */
 const keptMax = 1800 * sampleRate
 

@@ -85,8 +85,9 @@ export class JointDecoding {
   }
 
   /**
-   * Runs the waiting requests when every registered recording has one. Language detections run first and alone. Their
-   * recordings then wait for `decode`, so that the texts of all recordings can be decoded in one batch.
+   * Runs the waiting requests when every registered recording waits. If some recordings wait for language detection,
+   * only the detections are run. These recordings wait for `decode` next, so that the texts of all recordings can be
+   * decoded in one batch.
    */
   private runIfAllWait(): void {
     if (this.waiting.length + this.detecting.length < this.recordings) return

@@ -8,7 +8,8 @@ export const blockSize = 64
 
 export type Matrix = { data: Float32Array; outputs: number; inputs: number }
 /**
- * A function that quantises a float matrix. It returns two drafts of tensors: the bytes of the matrix, and its scales.
+ * A function that quantises a float matrix. The function returns two tensors that will be written to a file: the bytes
+ * of the matrix, and its scales.
  */
 export type Layout = (
   name: string,

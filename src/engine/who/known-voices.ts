@@ -7,7 +7,7 @@ export type KnownVoice = { name: string; model: string; print: readonly number[]
 
 /**
  * Returns the name for each voice print in `prints`, or null if no known voice is similar enough. The most similar
- * pairs are matched first. A known voice gives its name to one voice print at most.
+ * pairs of a voice print and a known voice are matched first. A known voice gives its name to one voice print at most.
  */
 export function namesOf(
   prints: readonly (Float32Array | null)[],
