@@ -92,7 +92,7 @@ export function findDataDir(flags: Flags): string | null {
   return environment.STENO_DATA_DIR || mayHaveDatabase(dataDir) ? dataDir : null
 }
 
-/** Like `findDataDir`, but returns null for a default folder that this user may not enter. */
+/** Returns the result of `findDataDir`, but null for a default folder that this user may not enter. */
 function openDataDir(flags: Flags): string | null {
   const dataDir = findDataDir(flags)
   const isNamed = Boolean(serviceEnvironment(flags).STENO_DATA_DIR)

@@ -54,7 +54,7 @@ function isClosed(): boolean {
     const [, flags = ''] = /^flags:\s*(\d+)$/m.exec(readFileSync('/proc/self/fdinfo/1', 'latin1')) ?? []
     return (Number.parseInt(flags, 8) & closeOnExec) !== 0
   } catch {
-    // There is no /proc.
+    // Without /proc, this function cannot find out that stdout was closed.
     return false
   }
 }

@@ -52,7 +52,7 @@ export class Batch {
   }
 
   /**
-   * Transcribes all sources. The map has the output files of each source. Without output files, the transcript is
+   * Transcribes all sources. `sources` has the output files of each source. Without output files, the transcript is
    * written to stdout. Throws if the user interrupts the work, stdout cannot be written, or no engine can be started.
    */
   async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
