@@ -24,8 +24,8 @@ export function copyDatabase(dataDir: string, target: string): void {
     listApplied(db)
     db.query('vacuum into $target').run({ $target: target })
   } catch (error) {
-    // If the copying fails, for example because the disk is full, SQLite leaves the journal of the copy. It is removed
-    // here.
+    // If the copying fails, for example because the disk is full, SQLite leaves the journal of the copy. The journal is
+    // removed here.
     rmSync(`${target}-journal`, { force: true })
     throw faultIn(dataDir, error)
   }

@@ -136,7 +136,7 @@ async function take(
   try {
     // If several servers create this file at the same time, only one succeeds. `createFile` creates it with its
     // content, which names the last holder: the server with the latest database. If the file were created empty, a
-    // crash could leave it so. This server would then not recognise itself as the last holder, and would replace its
+    // crash could leave it empty. This server would then not recognise itself as the last holder, and would replace its
     // database with an older copy.
     await createFile(path, JSON.stringify(content))
   } catch (error) {
