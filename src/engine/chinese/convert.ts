@@ -107,8 +107,8 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
  * Divides the characters into pieces: phrases of the dictionary, and single characters. Takes the division with the
  * fewest pieces. If several divisions have the fewest pieces, takes one with the fewest exceptions (see `exceptions`).
  *
- * Returns one length for each index of `characters`: the length of the piece that begins at this index, if the part of
- * the text from this index to the end is divided.
+ * Returns one length for each index of `characters`: the length of the first piece in the best division of the text
+ * from this index to the end.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
   // The cost of a division is `pieceCost` for each piece, and 1 for each exception. `pieceCost` is more than the cost

@@ -49,8 +49,8 @@ export function wordTimes(
   const segments = withSpeechEnds(withoutTimes(allSegments), speech)
   const within = alignedIn(tokenizer, language, segments, { bands: bandsOf(segments, frames), frames })
   const merged = mergePunctuation(within.flatMap((words, index) => withinTimes(words, segments[index]!)))
-  // Wrong timestamp tokens can crowd the words of a segment together at its start or end. All words are then aligned
-  // again, and may lie anywhere in the window.
+  // Wrong timestamp tokens can crowd the words of a segment together at its start or end. In this case, all words of
+  // the window are aligned again without the limits of their segments.
   if (!areCrowded(merged, frames)) return merged
   const anywhere = segments.flatMap(({ attention }) =>
     attention.map(attention => ({ begin: 0, end: frames, attention })),

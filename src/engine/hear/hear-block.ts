@@ -66,7 +66,7 @@ let uncollected = 0
 
 /**
  * Runs the garbage collector after every `collectEvery` samples of sound. A block allocates tens of megabytes in native
- * buffers, whose size the collector does not count. Without these calls, it would run too seldom.
+ * buffers, whose size the collector does not count. Without these calls, the collector would run too seldom.
  */
 function collectAfter(windows: readonly Window[]): void {
   uncollected += windows.reduce((sum, { samples }) => sum + samples, 0)
@@ -76,8 +76,8 @@ function collectAfter(windows: readonly Window[]): void {
 }
 
 /**
- * Returns a function that reports progress to the listener. Its argument is the finished share of the block (0 to 1).
- * The listener gets the matching position in the recording, in samples.
+ * Returns a function that reports progress to the listener. The argument of this function is the finished share of the
+ * block (0 to 1). The listener gets the matching position in the recording, in samples.
  */
 function progressWithin(windows: readonly Window[], listener: Listener): (share: number) => Promise<void> {
   const from = windows[0]?.from ?? 0

@@ -3,8 +3,8 @@
 import type { Range } from './allowed.ts'
 
 /**
- * Sums ignore a score that is lower than the highest score by at least this number. Its exponential would not change a
- * sum of 32-bit floats.
+ * Sums ignore a score that is lower than the highest score by at least this number. The exponential of such a low score
+ * would not change a sum of 32-bit floats.
  */
 const negligible = 18
 

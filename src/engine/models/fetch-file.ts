@@ -110,7 +110,8 @@ async function append(
       await file.appendFile(bytes)
       onBytes(written)
     }
-    // Otherwise a power cut could leave an empty file, although the file has its final name.
+    // Flushes the complete file to the disk before it gets its final name. Without this flush, a power cut could leave
+    // an empty file with the final name.
     if (written === size) await file.datasync()
   } finally {
     await file.close()

@@ -63,9 +63,9 @@ function isNumber(key: number): boolean {
 }
 
 /**
- * Returns the number of bytes of the value after `key`, or null for a varint. Only a value of wire type 2 has this
- * number before it in the message, as a varint. This function reads that varint, so that `reader` is at the start of
- * the value.
+ * Returns the number of bytes of the value after `key`, or null for a varint. A value of wire type 2 has a varint with
+ * its length between the key and the value. This function reads this varint, so that `reader` is at the start of the
+ * value.
  */
 function lengthOf(key: number, reader: Reader): number | null {
   const kind = key & 7

@@ -67,8 +67,8 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // This machine lacks the C++ libraries that ONNX Runtime needs. If the libraries that the program contains are
-    // loaded first, the dynamic linker uses them.
+    // The loading failed because this machine lacks the C++ libraries that ONNX Runtime needs. The program contains
+    // these libraries. If they are loaded first, the dynamic linker uses them.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }
