@@ -67,7 +67,10 @@ test('the first start creates an account and shows its key once; the next start 
 
   const second = await serve(data)
   expect(second.out()).not.toContain('sk_live_')
-  expect(second.out()).toContain('another API key: ./steno keys create local@localhost')
+  expect(second.out()).toContain('another API key: ./steno keys create local@localhost\n')
+  expect((await findCommand(data, 'accounts', 'list')).out).toEndWith(
+    '  local@localhost  verified  $100.00  operator\n',
+  )
   expect((await fetch(`${second.url}/v1/balance`, { headers: { Authorization: key } })).status).toBe(200)
   expect(await second.stop('SIGHUP')).toBe(0)
   expect(second.err()).toContain('"stopped"')
