@@ -231,8 +231,15 @@ test('a GPU uses the float weights of a model, and no compact copy is made', asy
   expect([chosen.folder, messages]).toEqual([folder, []])
 })
 
+/** Returns the variables of a machine with two GPUs, on which the CUDA provider is not installed yet. */
+const onMachineWithGpus = () => ({
+  CUDA_VISIBLE_DEVICES: '0,1',
+  STENO_NATIVE_DIR: join(dir, 'native'),
+  STENO_CACHE_DIR: join(dir, 'cache'),
+})
+
 test('several GPUs are used only by a model that runs on a GPU', () =>
-  inEnvironment({ CUDA_VISIBLE_DEVICES: '0,1', STENO_NATIVE_DIR: join(dir, 'native') }, async () => {
+  inEnvironment(onMachineWithGpus(), async () => {
     const gpus = (change: Change) => gpusFor(settings({ device: 'auto', ...change }))
     expect([gpus({ model: 'tiny' }), defaultModel('auto')]).toEqual([[], builtInSpeech])
     await Bun.write(join(newCudaFolder(), cudaProvider), '')
@@ -246,7 +253,7 @@ test('several GPUs are used only by a model that runs on a GPU', () =>
   }))
 
 test('with auto-fast, several GPUs are used by the fast model, also beside a default model in the compact form', () =>
-  inEnvironment({ CUDA_VISIBLE_DEVICES: '0,1', STENO_NATIVE_DIR: join(dir, 'native') }, async () => {
+  inEnvironment(onMachineWithGpus(), async () => {
     const gpus = (change: Change) => gpusFor(settings({ device: 'auto', ...change }))
     await Bun.write(join(newCudaFolder(), cudaProvider), '')
     await Bun.write(join(await install('large-v3-turbo'), compactFile), 'weights')
