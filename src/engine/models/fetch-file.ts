@@ -31,10 +31,7 @@ export async function fetchFile(
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   mkdirSync(dirname(path), { recursive: true })
-  if (existsSync(path)) {
-    if (await remote.isGood(path)) return onBytes(remote.size)
-    rmSync(path)
-  }
+  if (existsSync(path) && (await remote.isGood(path))) return onBytes(remote.size)
   const part = partOf(path)
   let wrong = 0
   let longest = sizeOf(part)
