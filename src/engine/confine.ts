@@ -23,7 +23,7 @@ export type EngineRights = {
   /** The folder of the model. */
   folder?: string
   mediaProgram?: Config['mediaProgram']
-  /** The only folder of models to which this process may write. */
+  /** A folder to which this process may write: that of the compact copy which it makes. */
   writes?: string
 }
 
