@@ -97,8 +97,9 @@ function withSpeechEnds(segments: readonly Segment[], speech: readonly Span[]): 
     const { to } = segment
     const around = speech.find(span => span.from < to && to < span.to)
     if (!around) return segment
-    const next = segments[index + 1]?.from ?? around.to
-    return { ...segment, to: Math.max(to, Math.min(around.to, next, to + roundingMax)) }
+    const next = segments[index + 1]?.from ?? Number.POSITIVE_INFINITY
+    // Speech ends between two frames, but the alignment needs whole frames.
+    return { ...segment, to: Math.max(to, Math.min(Math.floor(around.to), next, to + roundingMax)) }
   })
 }
 
