@@ -6,9 +6,9 @@ import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { decode } from '../media/decode.ts'
-import type { Utterance } from '../transcripts/transcript.ts'
+import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import { cutSection, sampleRate, seconds } from './audio.ts'
-import { mergeChannels, mergePeaks, turnsOfChannels } from './channels.ts'
+import { mergeChannels, mergePeaks, turnsOfChannels, wrongLanguages } from './channels.ts'
 import { OneScript } from './chinese/one-script.ts'
 import { type Crosstalk, findCrosstalk } from './crosstalk/find-crosstalk.ts'
 import { withoutCrosstalk } from './crosstalk/mute.ts'
@@ -40,7 +40,7 @@ export async function work(models: LoadedModels, order: JobOrder, reading: Readi
     return cutSection(reported, input.section)
   }
   const script = new OneScript(input)
-  const hear = async (own: Partial<TranscribeListener>, channel?: number, crosstalk?: Crosstalk) => {
+  const hear = async ({ listener: own, channel, crosstalk, language = input.language }: HearOptions) => {
     const peaks = new Peaks()
     const sound = peaks.of(open(channel))
     const heard = crosstalk ? withoutCrosstalk(sound, crosstalk) : sound
@@ -53,18 +53,15 @@ export async function work(models: LoadedModels, order: JobOrder, reading: Readi
       ...(wantsTurns ? { onTurns: turns => send({ kind: 'turns', id, turns }) } : {}),
       ...own,
     }
-    const transcript = await transcribe(models, heard, input, listener, script)
-    progress.channelEnded()
+    const transcript = await transcribe(models, heard, { ...input, language }, listener, script)
     return { transcript, peaks: peaks.bytes() }
   }
   try {
-    const numbers = Array.from({ length: channels ?? 0 }, (_, index) => index + 1)
-    const crosstalk = numbers.length > 1 ? await findCrosstalk(numbers.map(open)) : []
-    const first = channels === null ? await hear({ onUtterances }) : await hear({}, 1, crosstalk[0])
-    const heard: [typeof first, ...(typeof first)[]] = [first]
-    for (const number of numbers.slice(1)) heard.push(await hear({}, number, crosstalk[number - 1]))
-    const [whole, ...others] = heard.map(({ transcript }) => transcript)
-    const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
+    const heard: Recognised =
+      channels === null
+        ? [await hear({ listener: { onUtterances } })]
+        : await hearChannels(channels, input.language, { open, hear, progress })
+    const transcript = channels === null ? heard[0].transcript : mergeChannels(transcriptsOf(heard))
     if (channels !== null) {
       onUtterances(transcript.utterances, transcript.language)
       if (wantsTurns) send({ kind: 'turns', id, turns: turnsOfChannels(transcript) })
@@ -77,6 +74,55 @@ export async function work(models: LoadedModels, order: JobOrder, reading: Readi
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }
+}
+
+type HearOptions = {
+  /** Callbacks that replace those of the job. */
+  listener?: Partial<TranscribeListener>
+  /** The number of the channel, counted from 1. If it is missing, the mix of all channels is transcribed. */
+  channel?: number
+  crosstalk?: Crosstalk | undefined
+  /** The language of the channel. By default, the language that the caller gave, if any. */
+  language?: string | null
+}
+
+type Heard = { transcript: Transcript; peaks: Uint8Array }
+/** The result for each channel, or for the mix of all channels. */
+type Recognised = [Heard, ...Heard[]]
+
+type ChannelSteps = {
+  open: (channel: number) => AsyncIterable<Float32Array>
+  hear: (options: HearOptions) => Promise<Heard>
+  progress: Progress
+}
+
+/**
+ * Transcribes each channel. A channel with little speech is transcribed again if its detected language is probably
+ * wrong. `given` is the language that the caller gave, or null.
+ */
+async function hearChannels(
+  count: number,
+  given: string | null,
+  { open, hear, progress }: ChannelSteps,
+): Promise<Recognised> {
+  const numbers = Array.from({ length: count }, (_, index) => index + 1)
+  const crosstalk = count > 1 ? await findCrosstalk(numbers.map(open)) : []
+  const heard: Recognised = [await hear({ channel: 1, crosstalk: crosstalk[0] })]
+  for (const channel of numbers.slice(1)) {
+    progress.channelEnded()
+    heard.push(await hear({ channel, crosstalk: crosstalk[channel - 1] }))
+  }
+  if (given !== null) return heard
+  const { channels, language } = wrongLanguages(transcriptsOf(heard))
+  // The progress stays at the end of the recording while channels are transcribed again.
+  const listener = { onSamples: () => progress.report(0) }
+  for (const index of channels)
+    heard[index] = await hear({ listener, channel: index + 1, crosstalk: crosstalk[index], language })
+  return heard
+}
+
+function transcriptsOf([first, ...others]: Readonly<Recognised>): [Transcript, ...Transcript[]] {
+  return [first.transcript, ...others.map(({ transcript }) => transcript)]
 }
 
 /** Reports the progress of a job, at most once in `engineReportEveryMs`. */
@@ -103,7 +149,7 @@ class Progress {
     await nextTurn()
   }
 
-  /** Must be called when the transcription of a channel, or of the mix of all channels, has ended. */
+  /** Must be called when the transcription of a channel has ended, and that of the next channel follows. */
   channelEnded(): void {
     this.#endedChannels += 1
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mergeChannels, mergePeaks } from '../../src/engine/channels.ts'
+import { mergeChannels, mergePeaks, wrongLanguages } from '../../src/engine/channels.ts'
 import { transcriptWith, utteranceOf } from '../support/transcripts.ts'
 
 test('utterances of all channels are in the order of time, and overlapping speech stays', () => {
@@ -37,4 +37,17 @@ test('the duration is that of the longest channel, even if another channel has m
 
 test('the peaks of all channels are the highest of them', () => {
   expect(mergePeaks([Uint8Array.of(4, 2), Uint8Array.of(1, 9, 3)])).toEqual(Uint8Array.of(4, 9, 3))
+})
+
+test('a channel with little speech in another language than the longest text has a wrong language', () => {
+  const said = (language: string, seconds: number) => {
+    const transcript = transcriptWith(['x'.repeat(seconds)])
+    const utterances = transcript.utterances.map(utterance => ({ ...utterance, start: 1, end: 1 + seconds }))
+    return { ...transcript, language, utterances }
+  }
+  const silent = { ...transcriptWith([]), language: 'de' }
+  const wrong = wrongLanguages([said('ar', 2), said('en', 20), said('fr', 7), said('en', 1), silent])
+  expect(wrong).toEqual({ channels: [0], language: 'en' })
+  // If no channel has much speech, no language is more certain than another one.
+  expect(wrongLanguages([said('ar', 2), said('en', 3)]).channels).toEqual([])
 })

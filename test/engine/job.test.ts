@@ -163,6 +163,38 @@ test.skipIf(!clips)(
 )
 
 test.skipIf(!clips)(
+  `a channel with little speech is heard again in the language of the longest text${skipped}`,
+  async () => {
+    const path = await stereoOf(join(clips ?? '', 'en-edges.flac'))
+    const spoken = [
+      { language: 'ar', text: 'نعم.', seconds: 1 },
+      { language: 'en', text: 'A long text in English.', seconds: 5.5 },
+      { language: 'en', text: 'Yes.', seconds: 1 },
+    ].values()
+    const asked: (string | null)[] = []
+    const model = writing([])
+    const start: SpeechModel['start'] = context => ({
+      ...model.start(context),
+      hear: async (_, options) => {
+        asked.push(options.language)
+        const { language, text, seconds } = spoken.next().value ?? { language: '', text: '', seconds: 0 }
+        return { language, texts: [{ text, from: 0, to: seconds * 16_000, probability: 1 }] }
+      },
+    })
+    const detecting = { ...model, languages: ['ar', 'en'], detect: async () => 'en', start }
+    const reports = await reportsOf(detecting, plainInput({ path, channels: 2, durationMs: 5600 }))
+    const utterances = reports.flatMap(report => (report.kind === 'utterances' ? report.utterances : []))
+    expect(utterances.map(({ speaker, text }) => [speaker, text])).toEqual([
+      ['SPEAKER 1', 'Yes.'],
+      ['SPEAKER 2', 'A long text in English.'],
+    ])
+    expect(asked).toEqual([null, null, 'en'])
+    for (const report of reports)
+      if (report.kind === 'progress') expect(report.seconds).toBeLessThanOrEqual(5.7)
+  },
+)
+
+test.skipIf(!clips)(
   `the utterances of separate channels are the turns, if the turns are wanted${skipped}`,
   async () => {
     const path = await stereoOf(join(clips ?? '', 'doctor.flac'))
