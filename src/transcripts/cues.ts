@@ -66,17 +66,16 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
 }
 
 /**
- * Extends each cue of zero length to `cueVisibleMsMin`, because video players skip such a cue. If the same speaker's
- * next cue starts inside the extended cue, the extended cue ends there.
+ * Extends each cue shorter than `cueVisibleMsMin` to this length. Video players skip a cue of zero length, and viewers
+ * cannot see a cue of 10 ms, the shortest length of a word. If the same speaker's next cue starts inside the extended
+ * cue, the extended cue ends there.
  */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()
   for (const cue of cues.toReversed()) {
-    if (cue.endMs <= cue.startMs) {
-      const next = nextMs.get(cue.speaker) ?? Number.POSITIVE_INFINITY
-      const wantedMs = cue.startMs + limits.cueVisibleMsMin
-      cue.endMs = next > cue.startMs ? Math.min(wantedMs, next) : wantedMs
-    }
+    const next = nextMs.get(cue.speaker) ?? Number.POSITIVE_INFINITY
+    const wantedMs = cue.startMs + limits.cueVisibleMsMin
+    cue.endMs = Math.max(cue.endMs, next > cue.startMs ? Math.min(wantedMs, next) : wantedMs)
     nextMs.set(cue.speaker, cue.startMs)
   }
   return cues

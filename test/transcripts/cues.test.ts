@@ -224,6 +224,12 @@ const cases: [string, Utterance[], Partial<CueOptions>, string[]][] = [
     [`5000-${5000 + limits.cueVisibleMsMin} a`],
   ],
   [
+    'a cue that is too short to see gets the minimum length, but not the time of the next cue',
+    [says('a b c', timed(['a', 5, 5.01], ['b', 5.05, 5.06], ['c', 9, 10]))],
+    { maxWords: 1 },
+    ['5000-5050 a', `5050-${5050 + limits.cueVisibleMsMin} b`, '9000-10000 c'],
+  ],
+  [
     'the minimum length ends at the next cue of the speaker',
     [says('a', timed(['a', 5, 5])), says('b', timed(['b', 5.04, 6]))],
     {},
