@@ -1,20 +1,25 @@
 // Tests that one sweep (a periodic task) removes a limited number of rows and files, because a sweep blocks the server.
-// Also tests what a sweep does not remove yet.
+// Also tests what a sweep does not remove yet, and which files a start removes.
 
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { draftPath } from '../../src/base/draft-names.ts'
+import { newId } from '../../src/base/id.ts'
 import { openSecrets } from '../../src/base/seal.ts'
+import { mediaFolders } from '../../src/db/data-dir.ts'
 import type { Db } from '../../src/db/db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { deleteJob, purgeJobs } from '../../src/jobs/delete.ts'
 import { listOldJobs } from '../../src/jobs/due-jobs.ts'
 import { failJob } from '../../src/jobs/end.ts'
+import { removeLeftovers } from '../../src/jobs/leftovers.ts'
 import { makeMediaFolders, mediaPath, removeOldMedia } from '../../src/jobs/media-files.ts'
 import { storePeaks } from '../../src/jobs/peaks.ts'
 import { limits } from '../../src/limits.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { purgeExpiredUploads, removeUnusedBytes } from '../../src/uploads/expired-uploads.ts'
-import { createUpload } from '../../src/uploads/upload.ts'
+import { completeUpload, createUpload, findUpload, takeUpload } from '../../src/uploads/upload.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { openTestDb } from '../support/new-database.ts'
@@ -132,6 +137,44 @@ test('the rows of a deleted job and of an expired upload stay while their files 
   for (const path of paths) rmdirSync(path)
   sweep()
   expect([count('jobs'), count('uploads')]).toEqual([0, 0])
+})
+
+test('a start removes exactly the files that no upload and no job needs', () => {
+  makeMediaFolders(folder)
+  const newUpload = (declaredBytes: number | null) =>
+    createUpload(db, accountId, { filename: 'a.wav', contentType: 'audio/wav', declaredBytes, ttlMs: 60_000 })
+      .id
+  const complete = () => {
+    const id = newUpload(null)
+    completeUpload(db, id, { fileBytes: 5 })
+    return id
+  }
+  const newJob = (own: Parameters<typeof plainJob>[1], mediaKept: boolean) => {
+    const id = createJob(db, accountId, plainJob(keyId, own))
+    db.run('update jobs set media_kept = $kept where id = $id', { id, kept: Number(mediaKept) })
+    return id
+  }
+  const [unused, partial, ofJob, ofOldJob] = [complete(), newUpload(9), complete(), complete()]
+  const [enrolled, stuck] = [complete(), complete()]
+  for (const id of [ofJob, ofOldJob]) takeUpload(db, accountId, id)
+  for (const id of [enrolled, stuck]) takeUpload(db, accountId, id, { forVoice: true })
+  newJob({ sourceUrl: null, uploadId: ofJob }, true)
+  newJob({ sourceUrl: null, uploadId: ofOldJob }, false)
+  const downloads = [newJob({}, true), newJob({}, false), newJob({ fileBytes: null }, true)]
+  const foreign = ['notes.txt', `${newId()}.wav`]
+  const left = [newUpload(null), newId(), draftPath(newId())]
+  const files = mediaFolders(folder)
+  for (const name of [unused, partial, ofJob, ofOldJob, enrolled, ...foreign, ...left])
+    writeFileSync(join(files.uploads, name), 'media')
+  for (const name of [...downloads, newId()]) writeFileSync(join(files.downloads, name), 'media')
+  // A folder simulates a file that cannot be removed, because `rmSync` without `recursive` does not remove a folder.
+  mkdirSync(join(files.uploads, stuck))
+
+  expect(removeLeftovers(db, folder)).toBe(8)
+  const needed = [unused, partial, ofJob, stuck, ...foreign]
+  expect(readdirSync(files.uploads).toSorted()).toEqual(needed.toSorted())
+  expect(readdirSync(files.downloads)).toEqual(downloads.slice(0, 1))
+  expect([enrolled, stuck].map(id => findUpload(db, id) !== null)).toEqual([false, true])
 })
 
 test('media that remained after their job was deleted are removed, and the media of another job stay', () => {
