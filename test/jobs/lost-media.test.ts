@@ -125,6 +125,16 @@ function slowAfter(count: number) {
   return { origin, asked: asked.promise, answer: () => answer.resolve(new Response(speech(60))) }
 }
 
+steered('a job whose worker may have its file goes on after a restart without the file', async () => {
+  const engine = { ...steeredEngine(), mayBeHeld: () => true }
+  const before = await startTestService({ parts: { engine } })
+  const id = await before.account('ana').transcribe(speech(60))
+  await engine.given(1)
+  const service = await restartWithoutMedia(before, { parts: { engine } })
+  while (engine.tasks.length < 2 && findJob(service.db, id)?.state === 'processing') await Bun.sleep(2)
+  expect(findJob(service.db, id)?.state).toBe('processing')
+})
+
 steered('a file that is downloaded again does not count twice for the quota', async () => {
   const file = speech(60)
   const settings = { STENO_ACCOUNT_DISK: `${Math.round(file.length * 1.5)}B` }
