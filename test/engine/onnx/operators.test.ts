@@ -26,6 +26,12 @@ test.each(Object.entries(built.programs))('%s is the library that was built', (p
   expect(sha256(readFileSync(join(import.meta.dir, '../../../native', path)))).toBe(hash)
 })
 
+test('the library has its operations on each CPU with AVX2 and FMA', () => {
+  const [flags = ''] = /^flags.*$/m.exec(readFileSync('/proc/cpuinfo', 'utf8')) ?? []
+  const isAble = process.arch === 'x64' && /\bavx2\b/.test(flags) && /\bfma\b/.test(flags)
+  expect(operators !== null).toBe(isAble)
+})
+
 let state = 11
 
 function random(): number {
@@ -177,6 +183,44 @@ describe.skipIf(!operators)(`steno's own operations${unless(operators && 'here',
     expect(attention(1537)).toThrow('Attention: there are too many frames')
   })
 
+  test('CrossAttention refuses tensors whose dimensions do not fit', () => {
+    const attempt = (own: Record<string, number[]>, frames = 3) => {
+      const dims = {
+        queries: [2, 1, 128],
+        keys: [2, 2, frames, 64],
+        keyScales: [2, 2, 1, 64],
+        values: [2, 2, frames, 64],
+        valueScales: [2, 2, 1, 64],
+        mass: [2, 1, 1, frames],
+        ...own,
+      }
+      const keys: Input = { type: 'uint8', dims: dims.keys, data: new Uint8Array(product(dims.keys)) }
+      const [keyScales, valueScales] = [floats(dims.keyScales), floats(dims.valueScales)]
+      const inputs = [
+        floats(dims.queries),
+        keys,
+        keyScales,
+        signedBytes(dims.values),
+        valueScales,
+        floats(dims.mass),
+      ]
+      return () => run('CrossAttention', { inputs, outputs: [dims.queries, null] })
+    }
+    expect(attempt({})).not.toThrow()
+    expect(attempt({}, 1537)).toThrow('CrossAttention: there are too many frames')
+    for (const own of [
+      { queries: [1, 1, 128] },
+      { queries: [2, 1, 64], keyScales: [2, 1, 1, 64], valueScales: [2, 1, 1, 64] },
+      { keys: [2, 2, 3, 32], values: [2, 2, 3, 32] },
+      { values: [2, 2, 2, 64] },
+      { mass: [1, 1, 1, 3] },
+      { mass: [2, 1, 1, 2] },
+      { keyScales: [1, 2, 1, 64] },
+      { valueScales: [1, 2, 1, 64] },
+    ])
+      expect(attempt(own)).toThrow('CrossAttention: the dimensions do not fit')
+  })
+
   /** Returns the attention weights of one query, and the weighted sum of `values`. `mass` is added to the scores. */
   const attend = (query: number[], keys: number[][], values: number[][], mass: number[]) => {
     const scores = keys.map(
@@ -195,9 +239,10 @@ describe.skipIf(!operators)(`steno's own operations${unless(operators && 'here',
   test.each([
     [1, 1, 1],
     [5, 2, 1],
+    [5, 2, 1e-5],
     [17, 1, 3],
     [100, 2, 3],
-  ])('Attention mixes the values of %d frames in %d heads', (frames, heads, scale) => {
+  ])('Attention mixes the values of %d frames in %d heads, up to %d', (frames, heads, scale) => {
     const width = heads * headSize
     const parts = floats([frames, 3 * width], scale)
     const mass = {
