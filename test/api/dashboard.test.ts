@@ -13,7 +13,7 @@ hashAtLowCost()
 
 test('a key is made, shown once, listed and revoked', async () => {
   const service = await startTestService()
-  const ana = await signedIn(service, 'ana@example.org')
+  const ana = await signedIn(service, service.email('ana'))
   const made = await ana('POST', '/app/keys', { name: ' podcast feed ' })
   expect([made.status, made.headers.get('cache-control')]).toEqual([200, 'no-store'])
   const { id, key } = made.body
@@ -30,7 +30,7 @@ test('a key is made, shown once, listed and revoked', async () => {
 
 test('an account has at most five keys, and sees and revokes only its own', async () => {
   const service = await startTestService()
-  const ana = await signedIn(service, 'mia@example.org')
+  const ana = await signedIn(service, service.email('mia'))
   const { keyId } = service.account('ben')
   for (const name of ['1', '2', '3', '4', '5']) {
     expect((await ana('POST', '/app/keys', { name })).status).toBe(200)
@@ -116,15 +116,16 @@ test('the statement comes in pages', async () => {
 
 test('a changed password ends all other sessions, and needs the password before it', async () => {
   const service = await startTestService()
-  const ana = await signedIn(service, 'eve@example.org')
-  const elsewhere = await enter(service, { email: 'eve@example.org', password })
+  const email = service.email('eve')
+  const ana = await signedIn(service, email)
+  const elsewhere = await enter(service, { email, password })
   const wrong = await ana('PUT', '/app/password', { current_password: 'guess', password: 'a new password' })
   expect([wrong.status, wrong.body.error.code]).toEqual([401, 'INVALID_CREDENTIALS'])
   const body = { current_password: password, password: 'a new password' }
   expect((await ana('PUT', '/app/password', body)).status).toBe(204)
   expect((await ana('GET', '/app/account')).body.has_password).toBe(true)
   expect((await elsewhere('GET', '/app/account')).body.error.code).toBe('SESSION_ENDED')
-  await enter(service, { email: 'eve@example.org', password: 'a new password' })
+  await enter(service, { email, password: 'a new password' })
 })
 
 steered('of two changes of the same password at the same time, only one succeeds', async () => {
@@ -168,7 +169,7 @@ test('the default webhook is set, checked and tested', async () => {
   const url = `http://127.0.0.1:${receiver.port}/hook`
   expect((await page('PUT', '/app/webhook', { url })).status).toBe(204)
   expect((await page('GET', '/app/account')).body.webhook_url).toBe(url)
-  const withoutKey = await signedIn(service, 'zoe@example.org')
+  const withoutKey = await signedIn(service, service.email('zoe'))
   expect((await withoutKey('PUT', '/app/webhook', { url })).status).toBe(204)
   expect((await withoutKey('POST', '/app/webhook/test')).body.error.code).toBe('CONFLICT')
   expect((await page('POST', '/app/webhook/test')).body).toEqual({ outcome: 'delivered', status: 200 })

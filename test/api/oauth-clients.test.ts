@@ -4,7 +4,9 @@ import { expect, test } from 'bun:test'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { redirectUri, signIn } from '../support/oauth.ts'
-import { startTestService, type TestService } from '../support/service.ts'
+import { shareServices, startTestService, type TestService } from '../support/service.ts'
+
+shareServices()
 
 const overHttp = { [oauth.allowInsecureRequests]: true }
 const wanted = {

@@ -83,13 +83,14 @@ test('the page runs nothing, loads nothing, and no other page can show it', asyn
 
 test('a person who is not signed in signs in on the page, with a password or a key', async () => {
   const { service, account, submit, open, params } = await startOAuth()
-  createAccount(service.db, { email: 'eve@example.org', passwordHash, verified: true })
+  const eve = service.email('eve')
+  createAccount(service.db, { email: eve, passwordHash, verified: true })
   const page = await open({}, {})
   expect(page.text).toContain('name="password"')
   expect(page.text).not.toContain('value="allow"')
   const headers = { Origin: service.url }
   for (const [credentials, email] of [
-    [{ email: 'eve@example.org', password }, 'eve@example.org'],
+    [{ email: eve, password }, eve],
     [{ key: account.key }, account.email],
   ] as const) {
     const signedIn = await submit({ decision: 'sign-in', ...credentials }, headers)

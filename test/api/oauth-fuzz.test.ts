@@ -6,6 +6,9 @@ import { expect, test } from 'bun:test'
 import { parameters } from '../../src/api/oauth/authorization.ts'
 import { challenge, redirectUri, signIn, startOAuth } from '../support/oauth.ts'
 import { seeded } from '../support/random.ts'
+import { shareServices } from '../support/service.ts'
+
+shareServices()
 
 const casesEach = 60
 const texts = [

@@ -25,15 +25,16 @@ hashAtLowCost()
 
 test('an email address and a password open a session for the whole API', async () => {
   const service = await startTestService()
-  const account = createAccount(service.db, { email: 'ida@example.org', passwordHash, verified: true })
-  const answer = await signIn(service, { email: ' ida@EXAMPLE.org', password })
-  expect([answer.status, answer.body.email, answer.body.key_id]).toEqual([200, 'ida@example.org', null])
+  const email = service.email('ida')
+  const account = createAccount(service.db, { email, passwordHash, verified: true })
+  const answer = await signIn(service, { email: ` ${email.replace('example', 'EXAMPLE')}`, password })
+  expect([answer.status, answer.body.email, answer.body.key_id]).toEqual([200, email, null])
   expect(answer.body.account_id).toBe(account?.id)
   expect(answer.headers.get('cache-control')).toBe('no-store')
   const cookie = answer.headers.get('set-cookie')
   expect(cookie).toMatch(/^steno_session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/)
   const ida = browser(service, answer)
-  expect((await ida('GET', '/app/session')).body.email).toBe('ida@example.org')
+  expect((await ida('GET', '/app/session')).body.email).toBe(email)
   expect((await ida('GET', '/v1/balance')).status).toBe(200)
   const Cookie = `other=1; ${cookie?.split(';')[0]}`
   expect((await service.fetch('/app/session', { headers: { Cookie } })).status).toBe(200)
@@ -52,11 +53,12 @@ test('an API key opens a session, which ends when the key is revoked', async () 
 
 test('every wrong sign-in gets the same answer', async () => {
   const service = await startTestService()
-  createAccount(service.db, { email: 'eva@example.org', passwordHash, verified: true })
+  const email = service.email('eva')
+  createAccount(service.db, { email, passwordHash, verified: true })
   await expectSameRefusal(service, [
-    { email: 'eva@example.org', password: `${password}.` },
-    { email: 'eva@example.org', password: '' },
-    { email: 'eva@example.org', password: '😀'.repeat(limits.passwordLengthMax) },
+    { email, password: `${password}.` },
+    { email, password: '' },
+    { email, password: '😀'.repeat(limits.passwordLengthMax) },
     { email: 'unknown@example.org', password },
     { key: 'sk_live_unknown' },
     { key: '' },
@@ -67,12 +69,13 @@ test('every wrong sign-in gets the same answer', async () => {
 // Here, `hashAtLowCost` lowers the cost of a hash.
 sourceOnly('an account that has no password yet answers as one that does not exist', async () => {
   const service = await startTestService()
-  createAccount(service.db, { email: 'new@example.org', passwordHash, verified: false })
-  createAccount(service.db, { email: 'none@example.org', passwordHash: null, verified: true })
+  const [unverified, withoutPassword] = ['new', 'none'].map(service.email) as [string, string]
+  createAccount(service.db, { email: unverified, passwordHash, verified: false })
+  createAccount(service.db, { email: withoutPassword, passwordHash: null, verified: true })
   await expectSameRefusal(service, [
     { email: 'unknown@example.org', password },
-    { email: 'new@example.org', password },
-    { email: 'none@example.org', password },
+    { email: unverified, password },
+    { email: withoutPassword, password },
     { email: 'not an address', password },
   ])
 })

@@ -1,9 +1,9 @@
 // Starts the browser for the tests.
 
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, statfsSync } from 'node:fs'
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 import { browserFolder, findBrowser, withTemporaryFolder } from './find-browser.ts'
+import { folderOfProcess } from './folder.ts'
 
 /** Makes the processes of the browser share memory through files in /tmp. Playwright adds this option by default. */
 const noSharedMemory = '--disable-dev-shm-usage'
@@ -22,8 +22,8 @@ function hasSharedMemory(): boolean {
 export const browserFound = await findBrowser()
 
 /**
- * Starts a browser, which ends with this process. Its temporary files stay until `removeLeftProfiles` removes them at
- * the start of a later browser.
+ * Starts a browser, which ends with this process. Its temporary files stay until a later start of a browser removes
+ * them.
  */
 export async function launchBrowser(): Promise<Browser> {
   if (!browserFound) throw new Error('there is no browser')
@@ -49,21 +49,7 @@ export async function launchBrowser(): Promise<Browser> {
     env: { PATH: process.env.PATH ?? '', HOME: browserFolder, ...environment },
   }
   mkdirSync(browserFolder, { recursive: true })
-  removeLeftProfiles()
-  const profile = join(browserFolder, `profile-${process.pid}`)
-  mkdirSync(profile, { recursive: true })
+  const profile = folderOfProcess(browserFolder, 'profile-')
   // Playwright makes the browser's folders in TMPDIR, so TMPDIR is the folder `profile` during the start.
   return withTemporaryFolder(profile, () => chromium.launch(options))
-}
-
-/**
- * Removes the folders of browsers whose test process has ended. At the end of a test process, Bun emits no event in
- * which the process could close the browser and remove its folder.
- */
-function removeLeftProfiles(): void {
-  for (const name of readdirSync(browserFolder)) {
-    const [, pid] = /^profile-(\d+)$/.exec(name) ?? []
-    if (pid && !existsSync(`/proc/${pid}`))
-      rmSync(join(browserFolder, name), { recursive: true, force: true })
-  }
 }

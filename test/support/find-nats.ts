@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { dieWithParent } from './die-with-parent.ts'
 
 const program =
   process.env.STENO_TEST_NATS ||
@@ -44,15 +45,6 @@ export async function onFreePort<Started>(start: (port: number) => Promise<Start
       if (tries === 5) throw error
     }
   }
-}
-
-/**
- * Returns words to put before a command. The kernel then kills the program of the command when this process ends or is
- * killed. If the program setpriv is missing or too old, returns no words, and the kernel does not kill the program.
- */
-export function dieWithParent(): string[] {
-  const prefix = ['setpriv', '--pdeathsig', 'KILL']
-  return Bun.which('setpriv') && Bun.spawnSync([...prefix, 'true']).success ? prefix : []
 }
 
 /**

@@ -1,7 +1,7 @@
 // Creates temporary folders for tests.
 
 import { afterAll } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -44,4 +44,27 @@ function folderIn(place: string): string {
   const folder = mkdtempSync(join(place, 'steno-test-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+/**
+ * Creates an empty folder in `place` that is kept until this process ends. Its name is `prefix` and the id of the
+ * process. Bun ends a test process without an event in which the folder could be removed. So this function removes the
+ * folders with this prefix whose process has ended. `removeAtEnd` removes the folder earlier.
+ */
+export function folderOfProcess(place: string, prefix: string): string {
+  for (const name of readdirSync(place)) {
+    const pid = name.startsWith(prefix) ? name.slice(prefix.length) : ''
+    const isOwn = Number(pid) === process.pid
+    if (/^\d+$/.test(pid) && (isOwn || !existsSync(`/proc/${pid}`)))
+      rmSync(join(place, name), { recursive: true, force: true })
+  }
+  const folder = join(place, `${prefix}${process.pid}`)
+  mkdirSync(folder, { recursive: true })
+  return folder
+}
+
+/** Starts a shell that removes a folder when this process ends: its standard input is then closed. */
+export function removeAtEnd(folder: string): void {
+  const script = 'read -r line; rm -rf "$0"'
+  Bun.spawn(['sh', '-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'] }).unref()
 }

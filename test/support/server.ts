@@ -42,7 +42,14 @@ export function unpackShared(path: string): void {
   if (exitCode !== 0) throw new Error(`${path} cannot unpack its files: ${stderr}`)
 }
 
-export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
+export type Ready = {
+  port: number
+  pid: number
+  startMs: number
+  rssMb(): number
+  hasEnded(): boolean
+  stop(): Promise<void>
+}
 
 /**
  * Starts a command, and waits until a line of its output ends with a colon and a port number. The server is then ready.
@@ -66,6 +73,7 @@ export async function start(command: string[], environment: Record<string, strin
     pid: child.pid,
     startMs: performance.now() - startedAt,
     rssMb: () => memory(child.pid, 'VmRSS'),
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
       child.kill('SIGKILL')
       await child.exited
@@ -106,16 +114,18 @@ export function prepareData(
 
 /**
  * Starts the service on the data folder, by default without rate limits. By default, the data folder is also the model
- * folder. It contains no model, so the engine loads nothing.
+ * folder. It contains no model, so the engine loads nothing. `prefix` is a prefix for the command, such as that of
+ * `dieWithParent`.
  */
 export function serve(
   { dataDir }: { dataDir: string },
   environment: Record<string, string> = { STENO_MODEL: dataDir },
   program: readonly string[] = selfCommand(),
+  prefix: readonly string[] = [],
 ): Promise<Ready> {
   const [path = '', ...rest] = program
   if (rest.length === 0) shareUnpacked(path, dataDir)
-  return start([...program, 'serve', '--port', '0'], {
+  return start([...prefix, ...program, 'serve', '--port', '0'], {
     STENO_DATA_DIR: dataDir,
     STENO_RATE_LIMITS: 'off',
     STENO_LOG: 'json',

@@ -13,8 +13,9 @@ import type { Parts } from '../../src/service/parts.ts'
 import { startService } from '../../src/service.ts'
 import { makeAccount } from './account.ts'
 import { checkAnswer } from './answers.ts'
+import { dieWithParent } from './die-with-parent.ts'
 import { type SteeredEngine, steeredEngine } from './engine.ts'
-import { scratch, temporaryFolder } from './folder.ts'
+import { folderOfProcess, removeAtEnd, scratch, temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
 import { placeDatabase } from './new-database.ts'
 import { serve } from './server.ts'
@@ -57,6 +58,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
   /** Waits until all due work on the search index is done. */
   indexed(): Promise<void>
   close(): Promise<void>
+  /** True if the process of the service has ended. */
+  hasEnded(): boolean
 }
 
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
@@ -102,6 +105,12 @@ export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
 
+/** The settings of the services that tests share, if a test names no settings. */
+const sharedSettings = { STENO_RATE_LIMITS: 'off' }
+
+/** The service with `sharedSettings`, which all test files of this process share. Null before its start. */
+let lasting: (Shared & { hasEnded(): boolean }) | null = null
+
 /**
  * The services that the tests of the running test file share. The key is the settings of the service as JSON. Null if
  * the tests share no services.
@@ -109,8 +118,9 @@ type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
 let shared: Map<string, Shared> | null = null
 
 /**
- * Lets all tests of a file with the same settings share a service, by default without rate limits. Each test makes its
- * own accounts. A start costs 40 ms of CPU time in the test process, and a quarter of a second for the built program.
+ * Lets all tests of a file with the same settings share a service, by default without rate limits. The service with the
+ * default settings goes on for the other test files of this process. Each test makes its own accounts. A start costs 40
+ * ms of CPU time in the test process, and 80 ms for the built program. The first requests to each route cost as much.
  *
  * A test declared with `steered` always has its own service. A test must pass `alone` to `startTestService` if it stops
  * the service, or checks something that all accounts share.
@@ -128,17 +138,46 @@ export function shareServices(): void {
 }
 
 function findShared(services: Map<string, Shared>, settings: Record<string, string>): Shared {
-  const limited = { STENO_RATE_LIMITS: 'off', ...settings }
+  const limited = { ...sharedSettings, ...settings }
   const name = JSON.stringify(limited)
+  const found = name === JSON.stringify(sharedSettings) ? findLasting() : null
+  if (found) return found
   const known = services.get(name)
   if (known) return known
   const dataDir = mkdtempSync(join(scratch, 'steno-test-'))
-  const started = namedProgram
-    ? startProgram(resolve(namedProgram), dataDir, limited)
-    : startInside(dataDir, limited, {})
-  const found = { started, dataDir, names: [] }
-  services.set(name, found)
-  return found
+  const made = { started: startShared(dataDir, limited), dataDir, names: [] }
+  services.set(name, made)
+  return made
+}
+
+/**
+ * Returns the service that all test files of this process share. Starts it again if it has ended: Bun ends all child
+ * processes after a test that timed out. Returns null if the service would not end with this process.
+ */
+function findLasting(): Shared | null {
+  if (lasting && !lasting.hasEnded()) return lasting
+  const prefix = namedProgram ? dieWithParent() : []
+  if (namedProgram && prefix.length === 0) return null
+  const dataDir = folderOfProcess(scratch, 'steno-test-shared-')
+  removeAtEnd(dataDir)
+  const started = startShared(dataDir, sharedSettings, prefix)
+  let hasEnded = () => false
+  started.then(
+    service => (hasEnded = service.hasEnded),
+    () => (hasEnded = () => true),
+  )
+  lasting = { started, dataDir, names: lasting?.names ?? [], hasEnded: () => hasEnded() }
+  return lasting
+}
+
+function startShared(
+  dataDir: string,
+  settings: Record<string, string>,
+  prefix: string[] = [],
+): Promise<Started> {
+  return namedProgram
+    ? startProgram(resolve(namedProgram), dataDir, settings, prefix)
+    : startInside(dataDir, settings, {})
 }
 
 /**
@@ -146,17 +185,20 @@ function findShared(services: Map<string, Shared>, settings: Record<string, stri
  */
 async function openShared({ started, dataDir, names }: Shared) {
   const service = await started
+  const freeName = (name: string) => {
+    const before = names.filter(each => each === name).length
+    names.push(name)
+    return before === 0 ? name : `${name}-${before + 1}`
+  }
   return {
     ...service,
     dataDir,
     stop: (): Promise<void> => {
       throw new Error('the service is shared: call startTestService with `alone`')
     },
-    account(name: string, options: { credit?: number } = {}) {
-      const before = names.filter(each => each === name).length
-      names.push(name)
-      return openAccount(service, before === 0 ? name : `${name}-${before + 1}`, options)
-    },
+    email: (name: string) => emailOf(freeName(name)),
+    account: (name: string, options: { credit?: number } = {}) =>
+      openAccount(service, freeName(name), options),
     fetch: (path: string, init: RequestInit = {}) => ask(service.url, path, init),
   }
 }
@@ -192,6 +234,8 @@ export async function startTestService({
     dataDir: folder,
     /** Stops the service and keeps its data folder, so that another service can start on it. */
     stop,
+    /** Returns an address that no account has yet. */
+    email: emailOf,
     account: (name: string, options: { credit?: number } = {}) => openAccount(started, name, options),
     fetch: (path: string, init: RequestInit = {}) => ask(url, path, init),
   }
@@ -236,6 +280,7 @@ async function startInside(
     },
     indexed: () => running.service.indexer.settled(),
     close: () => running.close(),
+    hasEnded: () => false,
   }
 }
 
@@ -244,6 +289,7 @@ async function startProgram(
   path: string,
   folder: string,
   settings: Record<string, string>,
+  prefix: string[] = [],
 ): Promise<Started> {
   const environment = {
     // The data folder is also the model folder. It contains no model, so the engine loads nothing.
@@ -253,7 +299,7 @@ async function startProgram(
     STENO_DISK_RESERVE: '1MB',
   }
   placeDatabase(folder)
-  const server = await serve({ dataDir: folder }, { ...environment, ...settings }, [path])
+  const server = await serve({ dataDir: folder }, { ...environment, ...settings }, [path], prefix)
   const db = openDb(folder)
   const outOfReach = (): never => {
     throw new Error('a program in another process cannot be steered: mark the test as steered')
@@ -271,6 +317,7 @@ async function startProgram(
       db.close()
       await server.stop()
     },
+    hasEnded: server.hasEnded,
   }
 }
 
@@ -279,7 +326,7 @@ async function startProgram(
  * key.
  */
 function openAccount({ db, secrets, url }: Started, name: string, { credit = 1000 }: { credit?: number }) {
-  const email = `${name}@example.org`
+  const email = emailOf(name)
   const { accountId, key, keyId } = makeAccount(db, secrets, email, credit)
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     ask(url, path, {
@@ -333,6 +380,10 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
     },
   }
   return self
+}
+
+function emailOf(name: string): string {
+  return `${name}@example.org`
 }
 
 async function ask(url: string, path: string, init: RequestInit): Promise<Answer> {

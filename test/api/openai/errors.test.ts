@@ -20,8 +20,8 @@ const invalid = (param: string | null, code: string | null = 'invalid_value', st
   code,
 })
 
-/** A service that several tests of refused requests share. */
-const shared = await startOpenAi()
+/** A service that only the tests of refused requests share, because they check that its folder of uploads is empty. */
+const shared = await startOpenAi({ ...unlimited, alone: true })
 
 /** Returns the error with which a call of OpenAI's npm package rejects. Throws if the call succeeds. */
 async function faultOf(promise: Promise<unknown>): Promise<Fault> {

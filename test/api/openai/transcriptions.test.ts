@@ -7,7 +7,9 @@ import { logprobsOf } from '../../../src/api/openai/words.ts'
 import { joinTexts } from '../../../src/transcripts/join-texts.ts'
 import { speech } from '../../support/media.ts'
 import { answerWith, dialogue, post, recording, startOpenAi } from '../../support/openai.ts'
-import { steered } from '../../support/service.ts'
+import { shareServices, steered } from '../../support/service.ts'
+
+shareServices()
 
 steered('the format json has the text, the language and the charged seconds', async () => {
   const { service, ana, client } = await startOpenAi()
@@ -201,11 +203,13 @@ steered('a request for which the database cannot be read leaves neither a job no
 
 test('a form that fails leaves no file and no upload', async () => {
   const { service, ana } = await startOpenAi()
+  const uploads = () => readdirSync(join(service.dataDir, 'uploads'))
+  const before = uploads()
   const form = new FormData()
   form.append('file', new Blob([speech(60)]), 'a.mp3')
   const { status } = await post(service, ana.key, form)
   expect(status).toBe(400)
-  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+  expect(uploads().filter(name => !before.includes(name))).toEqual([])
 })
 
 steered('a server that stops cancels the job, and asks the caller to send the request again', async () => {
