@@ -27,7 +27,9 @@ export function serve(service: Service, address: { hostname: string; port: numbe
     }
     routes[route.path] = { [route.method]: answer, ...routes[route.path] }
   }
-  app.server = Bun.serve({ ...optionsOf(service), ...address, routes, fetch: app.fetch })
+  // Elysia makes `app.fetch` when it is read. Only requests to other paths than those in `routes` need it.
+  const fetch: Answer = request => app.fetch(request)
+  app.server = Bun.serve({ ...optionsOf(service), ...address, routes, fetch })
   return app.server
 }
 
