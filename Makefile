@@ -98,7 +98,7 @@ test-program:
 check: install
 	GOGC=400 $(BUN) node_modules/typescript-native/bin/tsc --singleThreaded
 	GOGC=400 $(BUN) node_modules/typescript-native/bin/tsc --singleThreaded -p src/web
-	node_modules/.bin/biome check .
+	$(BUN) node_modules/.bin/biome check .
 
 # Compiles the source for the tests that start it in processes of its own, and unpacks the browser for the tests of the
 # web app.
