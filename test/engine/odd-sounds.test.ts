@@ -10,6 +10,7 @@ import { decode } from '../../src/media/decode.ts'
 import { compactPocket } from '../support/compact-pocket.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { readSound } from '../support/read-sound.ts'
 import { wavHeader } from '../support/sound.ts'
 import { plainWords } from '../support/words.ts'
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
   if (!pocket || !clip) return
   const alone = { others: [], detector: null, voices: { problem: 'none' }, threads: 2 }
   engine = await openModel({ ...alone, name: 'pocket', folder: await compactPocket(pocket), device: 'cpu' })
-  speech = await samplesOf(clip.sound)
+  speech = await readSound(clip.sound)
   sentence = plainWords(((await Bun.file(clip.truth).json()) as { text: string }).text)
 })
 
@@ -34,12 +35,6 @@ afterAll(() => {
 })
 
 const read = (path: string) => decode(path, { signal: new AbortController().signal, durationMsMax: 60_000 })
-
-async function samplesOf(path: string): Promise<Float32Array> {
-  const chunks: Float32Array[] = []
-  for await (const chunk of read(path)) chunks.push(chunk)
-  return Float32Array.from(chunks.flatMap(chunk => [...chunk]))
-}
 
 async function wordsIn(path: string): Promise<string[]> {
   const asked = { path, durationMs: 0, language: null, diarize: false, speakerCount: null, align: true }

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { joinFloats } from '../../src/base/join-floats.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import type { EncodedWindow, EncoderInput } from '../../src/engine/hear/network.ts'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
@@ -85,9 +86,7 @@ async function* sound({ file, duration }: Truth) {
 }
 
 async function read(sound: AsyncIterable<Float32Array>): Promise<Float32Array> {
-  const chunks: Float32Array[] = []
-  for await (const chunk of sound) chunks.push(chunk)
-  return Float32Array.from(chunks.flatMap(chunk => [...chunk]))
+  return joinFloats(await Array.fromAsync(sound))
 }
 
 /**

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
+import { joinFloats } from '../../../src/base/join-floats.ts'
 import { crosstalkWith, findCrosstalk, hopSamples } from '../../../src/engine/crosstalk/find-crosstalk.ts'
 import { noise } from '../../support/sound.ts'
 
 /** Two independent sounds of 2 s. They stand for the voices of two people. */
 const [one, other] = [noise(2, 0.3, 1), noise(2, 0.3, 2)]
 const silence: Float32Array = new Float32Array(one.length)
-const join = (...parts: Float32Array[]) => Float32Array.from(parts.flatMap(part => [...part]))
+const join = (...parts: Float32Array[]) => joinFloats(parts)
 /** Returns the sum of two sounds. `added` is quieter by `decibels` and later by `delay` samples. */
 function sum(sound: Float32Array, added: Float32Array, decibels: number, delay = 0): Float32Array {
   const gain = 10 ** (-decibels / 20)

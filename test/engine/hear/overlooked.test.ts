@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { joinFloats } from '../../../src/base/join-floats.ts'
 import { findBlocks } from '../../../src/engine/hear/find-windows.ts'
 import { withOverlooked } from '../../../src/engine/hear/overlooked.ts'
 import { Recording } from '../../../src/engine/hear/recording.ts'
@@ -57,7 +58,7 @@ test.skipIf(!clips)(`speech 40 dB below the speech before it is found${unless(cl
   const loud = await readSound(join(clips!, 'doctor.flac'))
   const quiet = loud.map(sample => sample / 100)
   const pause = new Float32Array(16_000)
-  const samples = Float32Array.from([loud, pause, quiet, pause, loud].flatMap(part => [...part]))
+  const samples = joinFloats([loud, pause, quiet, pause, loud])
   const vad = openVad(runtime(), await Bun.file(vadModel()).bytes())
   const first = vad.start()(samples)
   const found = withOverlooked(vad, samples, first)

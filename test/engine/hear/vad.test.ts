@@ -6,6 +6,7 @@ import { vadModel } from '../../../src/engine/onnx/library.ts'
 import { openSession, type Tensor, tensor } from '../../../src/engine/onnx/session.ts'
 import { readWeights } from '../../../src/engine/onnx/weights.ts'
 import { clips, runtime, unless } from '../../support/engine-room.ts'
+import { readSound } from '../../support/read-sound.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /**
@@ -73,12 +74,8 @@ test('the probabilities equal those of the published model for any chunk size', 
 test.skipIf(!clips)(
   `the probabilities of speech equal those of the published model${unless(clips, 'clip')}`,
   async () => {
-    const { decode } = await import('../../../src/media/decode.ts')
-    const parts: Float32Array[] = []
     const [name] = [...new Bun.Glob('en*short*.flac').scanSync(clips!)].sort()
-    const options = { signal: new AbortController().signal, durationMsMax: 60_000 }
-    for await (const part of decode(join(clips!, name!), options)) parts.push(part)
-    const samples = Float32Array.from(parts.flatMap(part => [...part]))
+    const samples = await readSound(join(clips!, name!))
     const expected = published(samples)
     expect(furthest(ours(samples, chunkSamples), expected)).toBeLessThan(1e-3)
     expect(Math.max(...expected)).toBeGreaterThan(0.9)
