@@ -6,9 +6,9 @@ export const workerLimits = {
   natsConnectMs: 5 * second,
   natsReconnectMs: 1 * second,
   /**
-   * A server asks, before it serves and then at intervals, whether another server uses the name of its cluster, and
-   * waits this time for an answer. If none arrives, it continues. If no other server is connected to NATS, NATS reports
-   * this at once. The timeout is for a server without power or network, which NATS may still count as connected.
+   * Before a server serves, and then at intervals, it asks whether another server uses the name of its cluster. It
+   * waits this time for an answer, and continues if none arrives. If no other server is connected to NATS, NATS reports
+   * this at once. NATS may still count a server without power or network as connected, so the wait needs a timeout.
    */
   natsPresenceMs: 1 * second,
   /** Interval of the pings to the NATS server. If two pings in a row get no answer, the connection is opened again. */

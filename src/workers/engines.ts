@@ -31,7 +31,7 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns true if the server's own engine or the fleet can do the job and has a free place. Also returns true if
+   * Returns true if the server's own engine or the fleet can do the job and has free capacity. Also returns true if
    * neither can ever do the job. Such a job fails when an engine gets it, and the error names what is missing.
    */
   hasRoomFor(needs: Needs): boolean {
@@ -108,8 +108,8 @@ export class Engines implements Engine {
   /**
    * Returns the server's own engine if it should do the job, or null if the job goes to the fleet (the workers).
    * - A job that a worker has claimed stays with the fleet.
-   * - If only one of the two can do the job, it gets the job, even without a free place.
-   * - All other jobs go to the own engine while it has a free place.
+   * - If only the own engine or only the fleet can do the job, the job goes there, even without free capacity.
+   * - All other jobs go to the own engine while it has free capacity, and otherwise to the fleet.
    */
   #chooseOwn(input: TranscribeInput, { worker }: HandOver): Engine | null {
     const own = this.#own

@@ -83,9 +83,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns true if a worker can do this job now or later. The worker may be away for a while, or its queues may be
-   * missing. Also returns true during an outage of NATS and for `leaseMs` after it, because the server may not know all
-   * workers then.
+   * Returns true if a worker can do this job now or later. The worker may be absent for less than `workerRememberedMs`,
+   * or its queues may be missing. Also returns true during an outage of NATS and for `leaseMs` after it, because the
+   * server may not know all workers then.
    */
   mayServeLater(needs: Needs): boolean {
     if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)
@@ -93,7 +93,10 @@ export class Fleet implements Engine {
     return this.#serving().some(abilities => canDo(abilities, needs))
   }
 
-  /** Returns true if NATS works, and a pool that can do a job with these needs has a free place. */
+  /**
+   * Returns true if NATS works, and a pool that supports the language and the options of the job (`needs`) has free
+   * capacity.
+   */
   hasRoomFor(needs: Needs): boolean {
     const taken = this.#taken()
     const pools = this.#poolsWithQueues().filter(({ abilities }) => canDo(abilities, needs))
@@ -121,7 +124,10 @@ export class Fleet implements Engine {
     return this.#link.fault() ?? (this.#takesJobs() ? null : 'JetStream takes no jobs; the log says why.')
   }
 
-  /** Jobs can be passed on if JetStream accepts them and, once workers have come, the queues of a pool exist. */
+  /**
+   * Returns true if JetStream accepts jobs and, if there are pools of ready workers, at least one of these pools has
+   * queues.
+   */
   #takesJobs(): boolean {
     const hasQueues = this.#roster.pools().length === 0 || this.#poolsWithQueues().length > 0
     return this.#refusal === null && hasQueues
@@ -140,7 +146,9 @@ export class Fleet implements Engine {
     saveList(db, this.workers(), this.#roster.remembered())
   }
 
-  /** The languages of the ready workers and of the workers that are away for a while. */
+  /**
+   * The languages of the ready workers, and of the absent workers that were ready less than `workerRememberedMs` ago.
+   */
   languages(): readonly string[] {
     return [...new Set(this.#serving().flatMap(({ languages }) => languages))]
   }
@@ -273,8 +281,8 @@ export class Fleet implements Engine {
     // error that names what is missing, so that the job does not wait for ever.
     const choice = [fresh, present, able, pools].find(({ length }) => length > 0) ?? []
     const [freest] = choice.toSorted((a, b) => freeOf(b, taken) - freeOf(a, taken))
-    // The job stays in its present queue if the pool of this queue is in the chosen list. Otherwise the pool with the
-    // most free places gets the job.
+    // The job stays in its present queue if the pool of this queue is in the chosen list. Otherwise the job goes to the
+    // pool that can take the most further jobs.
     const best = choice.find(pool => present.includes(pool)) ?? freest
     const { stream } = this.#link
     if (!best || !stream) return
@@ -339,8 +347,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts each job that no worker holds into the stream again, after the attempts to create the queues. An outage of
-   * NATS may have lost the earlier message of the job.
+   * Waits for the running attempts to create queues. Then puts each job that no worker holds into the stream again,
+   * because an outage of NATS may have lost the earlier message of the job.
    */
   async #placeAgain(): Promise<void> {
     await Promise.all(this.#opened.values())
@@ -358,7 +366,7 @@ export class Fleet implements Engine {
 
   /**
    * Removes silent workers and unused pools. Passes the jobs of silent workers to other workers or to the server's own
-   * engine. Called three times in `leaseMs`. Does nothing while the stream is unusable.
+   * engine. Called three times in each lease period (`leaseMs`). Does nothing while the stream is unusable.
    */
   sweep(): void {
     if (this.#link.fault() !== null) return
@@ -384,9 +392,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Gives the jobs that no worker can do any more to the server's own engine, while this engine has free places. A job
-   * that the own engine cannot do waits as long as a worker may do it later. Fails the jobs whose last allowed attempt
-   * ended without a result. Does nothing while the stream is unusable.
+   * Gives the jobs that no worker can do any more to the server's own engine, while this engine has free capacity. A
+   * job that the own engine cannot do waits as long as a worker may do it later. Fails the jobs whose last allowed
+   * attempt ended without a result. Does nothing while the stream is unusable.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return
@@ -432,7 +440,10 @@ export class Fleet implements Engine {
       if (this.#unopened.has(name) || waitedFor.has(name)) this.#openPool(name)
   }
 
-  /** Removes the queues of each pool to which no present and no remembered worker belongs. */
+  /**
+   * Removes the queues of each pool without workers. A worker that was ready less than `workerRememberedMs` ago still
+   * counts.
+   */
   #closeUnusedPools(): void {
     const used = new Set([...this.#roster.all(), ...this.#roster.remembered()].map(({ pool }) => pool))
     for (const pool of this.#opened.keys()) {
@@ -508,8 +519,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Creates the JetStream queues of a pool (workers with the same abilities). Then puts each job that has no queue and
-   * no holder into a queue.
+   * Creates the JetStream queues of a pool (workers with the same abilities). Then puts each job that is in no queue,
+   * and that no worker holds, into a queue.
    */
   #openPool(pool: string): void {
     const opening = this.#link.openPool(pool).then(

@@ -14,7 +14,7 @@ import { workerName } from './roster.ts'
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 
-/** The error that ends a hand-over when the server's own engine takes over the job. */
+/** The error that ends the passing of a job to workers, because the server's own engine takes over the job. */
 export class TakenBack extends Error {}
 
 export class HandOver {
@@ -109,7 +109,10 @@ export class HandOver {
     this.#options.onUtterances?.(utterances, first, language ?? this.input.language ?? '')
   }
 
-  /** Ends the hand-over, because the server's own engine does the job. `fence` is the number of the server's claim. */
+  /**
+   * Ends the passing of this job to workers, because the server's own engine does the job. `fence` is the number of the
+   * server's claim.
+   */
   takenBack(fence: number): void {
     this.#options.onClaim?.(fence)
     this.#options.onSeconds(0)

@@ -60,8 +60,8 @@ export class HandOvers {
   }
 
   /**
-   * Adds a job. If the job starts again because its last result could not be stored, the worker of this result sends
-   * the result again.
+   * Adds a job. A job is added again if the database could not store its last result. The worker that delivered this
+   * result then gets the answer `later`, and sends the result again.
    */
   add(entry: HandOver): void {
     this.#answerStoring(entry.jobId, { kind: 'later' })

@@ -130,7 +130,7 @@ export class Link {
 
   /**
    * Follows the state of a connection. Resolves when the connection is closed. Throws if another server of this cluster
-   * must serve.
+   * must serve in place of this one.
    */
   async #follow(nats: NatsConnection): Promise<void> {
     for await (const { type } of nats.status()) {

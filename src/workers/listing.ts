@@ -32,8 +32,8 @@ export function listedOf(worker: KnownWorker): ListedWorker {
 }
 
 /**
- * Returns the list entry of a worker that is away and that no ready worker can replace. `jobs` is the number of jobs
- * that the absent worker holds.
+ * Returns the list entry of an absent worker (without recent messages) that no ready worker can replace. `jobs` is the
+ * number of jobs that the absent worker holds.
  */
 export function awayOf(worker: RememberedWorker, jobs: number): ListedWorker {
   const until = new Date(worker.seenAt + limits.workerRememberedMs).toISOString()

@@ -1,5 +1,5 @@
-// The server as a worker sees it. The worker sends requests over NATS. It transfers media, models and large messages
-// over HTTP.
+// A worker's connection to the server. The worker sends requests over NATS, and transfers media, models and large
+// messages over HTTP.
 
 import { limits } from '../limits.ts'
 import { beforeStop } from '../net/before-stop.ts'
@@ -67,8 +67,8 @@ export class Server {
   /**
    * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. If the result is too
    * large for HTTP too, delivers a failure. `signal` aborts the HTTP request. The timeout over NATS is the parameter
-   * `timeoutMs` and the time that a slow network needs for the result. It is at most the timeout of all requests,
-   * `this.timeoutMs`.
+   * `timeoutMs` plus the time that a slow network needs for the result, but at most `this.timeoutMs`, the timeout of
+   * all requests.
    */
   async deliver(message: ResultMessage, signal: AbortSignal, timeoutMs: number): Promise<ResultAnswer> {
     const { session, job, fence, token } = message

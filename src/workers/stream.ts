@@ -28,7 +28,7 @@ const consumerExists = 10148
 
 /**
  * The option that asks JetStream to change a queue. The types of the NATS client lack it. The client's function
- * `update` is no alternative: it keeps old settings, and needs a further right at NATS.
+ * `update` cannot be used instead: it keeps old settings, and NATS requires one more permission for it.
  */
 const change: ConsumerCreateOptions & { action: 'update' } = { action: 'update' }
 
