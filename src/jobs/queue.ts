@@ -119,8 +119,9 @@ const nextOfAll = `
   where first_pending is not null order by served_turn, first_pending limit 1`
 
 /**
- * Selects the next pending job among the jobs whose needs are in `$kinds`. Chooses the account that has such a job and
- * whose last turn was the longest time ago. Then chooses the oldest of these jobs of the account.
+ * Selects the next pending job among the jobs of the kinds `$kinds`. The jobs of a kind have the same values of
+ * `language`, `diarize` and `translate`. Chooses the account that has such a job and whose last turn was the longest
+ * time ago. Then chooses the oldest of these jobs of the account.
  */
 const nextOfKinds = `
   select jobs.id from accounts cross join jobs on jobs.seq = (

@@ -53,7 +53,10 @@ export class Runner {
   readonly #underWay = new WorkUnderWay()
   readonly #recognitions: Recognitions
   readonly #results: StepResults
-  /** The jobs that waited at the last call of `failStuckJobs`. When their wait ends, their timeout starts again. */
+  /**
+   * The jobs that waited for the engine, a worker or a download at the last call of `failStuckJobs`. When the wait of a
+   * job has ended, its timeout starts again.
+   */
   #waiting: ReadonlySet<string> = new Set()
   #closing = false
 

@@ -5,8 +5,8 @@ type Row = {
   host: RegExp
   path?: RegExp
   /**
-   * Returns the direct URL of the file, or the reason why there is none. Returns null if this row of the table does not
-   * convert the link.
+   * Returns the direct URL of the file, or the reason why there is none. Returns null if this entry of the list `rows`
+   * does not convert the link.
    */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }

@@ -26,7 +26,10 @@ type Receiver = { timeouts: number; lastAt: number; isProbed: boolean }
 
 /** Creates the circuit breakers for all receivers. `monotonic` is a clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** The receivers whose last delivery was answered or timed out, in the order of these deliveries, oldest first. */
+  /**
+   * The receivers whose last delivery got an answer or a timeout, in the order of these deliveries, oldest first.
+   * Another outcome, such as a failed connection, removes the receiver from this map.
+   */
   const receivers = new Map<string, Receiver>()
 
   /**

@@ -26,8 +26,8 @@ export type Voices = {
   profile: VoiceProfile
   warning: VoiceFiles['warning']
   /**
-   * True if diarization also uses the voice counts and the frame embeddings of the speech model. It does so with the
-   * small built-in voice models.
+   * True if diarization also uses the voice counts and the frame embeddings of the speech model. This is true only for
+   * the small built-in voice models.
    */
   usesVoiceReadings: boolean
 }
