@@ -45,8 +45,8 @@ export function addFiles(added: readonly File[], options: JobOptions): File[] {
 }
 
 /**
- * Returns true if the upload has the same options. Also true for an upload that has lost its file, for example after a
- * reload: it continues with its earlier options.
+ * Returns true if the upload has the options `options`. Also true for an upload whose file the page no longer has, for
+ * example after a reload. Such an upload continues with the options that it got before.
  */
 function isRepeated({ state, options: before }: Upload, options: JobOptions): boolean {
   return state === 'lost' || JSON.stringify(before) === JSON.stringify(options)

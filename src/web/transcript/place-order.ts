@@ -1,5 +1,5 @@
-// Moves from one place to the next in a list of places. The list may have changed since the last move: a place that the
-// person has corrected is no longer in the list.
+// Moves from one place in the text, such as a search match, to the next place in a list. The list may have changed
+// since the last move: a place that the person has corrected is no longer in the list.
 
 import type { Place } from './document.ts'
 
@@ -21,7 +21,10 @@ export function indexFrom(places: readonly Place[], spot: Spot): number {
   )
 }
 
-/** Returns the index of the place after the spot, or of the place before the spot. The list must not be empty. */
+/**
+ * Returns the index of the first place after the spot (`by` is 1), or of the last place before the spot (`by` is -1).
+ * After the last place of the list comes the first one. The list must not be empty.
+ */
 export function indexBeside(places: readonly Place[], spot: Spot, by: 1 | -1): number {
   const next = indexFrom(places, spot)
   if (by < 0) return (next - 1 + places.length) % places.length
