@@ -1,6 +1,7 @@
 // An edit list of an MP4 file tells which part of a track is played, and how much silence precedes it. Most edit lists
-// only shift a track in time or trim its ends. For a file with only such lists, FFmpeg need not apply them in full. To
-// do so, it would build the index of all packets a second time, which takes 60 MB of memory for ten hours of audio.
+// only shift a track in time or trim its ends. If a file has only such lists, FFmpeg is told not to apply them in full.
+// Otherwise FFmpeg would build the index of all packets a second time, which takes 60 MB of memory for ten hours of
+// audio.
 
 #include "boxes.h"
 #include "media.h"

@@ -71,8 +71,8 @@ static void set_padding(const AVFormatContext *format, AVStream *stream)
     }
 }
 
-// Tells FFmpeg at which sample the sound of the track ends. FFmpeg then drops the later samples of the last packet. It
-// finds this end itself only in a file that it reads alone.
+// Tells FFmpeg at which sample the sound of the track ends. FFmpeg then drops the later samples of the last packet.
+// FFmpeg finds this end itself only if it reads the packets itself.
 static void set_end(AVStream *stream, const AVPacket *packet)
 {
     FFStream *trims = ffstream(stream);
