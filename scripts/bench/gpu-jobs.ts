@@ -54,7 +54,8 @@ async function run(): Promise<string[][]> {
 
 async function rowOf(folder: string, count: number, recording: Recording): Promise<string[]> {
   const engine = await openEngines(folder, count)
-  // The first job of each engine is not measured, because CUDA records the steps of the decoder in it.
+  // The first job of each engine is not measured, because it takes longer: CUDA records the steps of the decoder, and
+  // replays the record in later jobs.
   await Promise.all(Array.from({ length: count }, () => transcribe(engine, recording)))
   const before = performance.now()
   const texts = await Promise.all(Array.from({ length: jobs }, () => transcribe(engine, recording)))

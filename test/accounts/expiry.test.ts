@@ -1,4 +1,5 @@
-// Tests the expiry of sessions, grants and links. No sweep removes expired rows here, so each check must refuse them.
+// Tests the expiry of sessions, grants and links. In these tests, nothing removes expired rows from the database, so
+// each function must refuse them itself.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeEach, expect, test } from 'bun:test'

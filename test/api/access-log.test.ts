@@ -100,8 +100,8 @@ steered('a flood of requests that no quota limits adds few lines to the log', as
   const logged = (route: string) => lines.filter(line => line.route === route)
   for (const route of ['/v1/ready', 'none', '/docs']) {
     const shown = logged(route)
-    // The log counts repeated requests for one minute, and then starts again. A minute may end during the test, so the
-    // test knows only a maximum of the lines.
+    // Of equal requests, the log writes the first one at once, and the number of the others once a minute. A minute may
+    // end during the test, so the test checks only the maximum number of lines.
     expect(shown.length).toBeLessThanOrEqual(5)
     expect(shown.reduce((sum, { requests = 1 }) => sum + requests, 0)).toBe(50)
   }

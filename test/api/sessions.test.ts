@@ -331,7 +331,7 @@ steered('beyond fifty sessions of an account the least used one ends', async () 
   expect((await first('GET', '/app/session')).status).toBe(200)
   await expectEnded(second('GET', '/app/session'))
   // The clock steps back, so the last uses of the older sessions are now in the future. A new session must still not
-  // count as the least used one.
+  // count as the one that was unused for the longest time.
   service.stepClock(-24 * 3_600_000)
   const later = [await signIn(service, { key }), await signIn(service, { key })]
   for (const session of later)

@@ -142,7 +142,7 @@ sourceOnly.each(['', '/export?format=srt'])(
     const service = await startTestService()
     const ana = service.account('ana')
     const id = addTranscript(service.db, ana, ['One.'])
-    // The deletion takes its turn first, so the request waits until the transcript is deleted.
+    // `inTurn` runs one call at a time. The deletion comes first, so the request waits until the transcript is deleted.
     const deletion = inTurn('ben', () => deleteJob(service.db, ana.id, id))
     const headers = { 'X-Api-Key': ana.key }
     const request = new Request(`${service.url}/v1/transcribe/${id}${path}`, { headers })
@@ -161,7 +161,7 @@ sourceOnly.each(['GET', 'PATCH'])(
     const service = await startTestService()
     const ana = service.account('ana')
     const id = addTranscript(service.db, ana, ['One.'])
-    // The revocation takes its turn first, so the request waits until the key is revoked.
+    // `inTurn` runs one call at a time. The revocation comes first, so the request waits until the key is revoked.
     const revocation = inTurn('ben', () => revokeKey(service.db, ana.keyId))
     const request = new Request(`${service.url}/v1/transcribe/${id}`, {
       method,

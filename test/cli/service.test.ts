@@ -203,7 +203,8 @@ test('an invalid request is refused with an error of one line', async () => {
     [['keys', 'revoke', 'x'], 1, 'no key'],
     [['keys', 'create', 'a@example.org', '--colour', 'red'], 2, 'colour'],
     [['fly'], 2, 'no command fly (steno --help says more)'],
-    // Every JavaScript object inherits a property `constructor`, so a careless look-up would find this name.
+    // Every JavaScript object inherits a property `constructor`, so a look-up of this name in a plain object would find
+    // the property.
     [['completion', 'constructor'], 2, 'constructor is not one of bash, zsh, fish'],
     [['help', 'fly'], 2, 'no command fly'],
     [['backup', 'my', 'backup', 'file'], 2, 'steno: FILE expected; too many arguments: backup file ('],

@@ -507,8 +507,8 @@ test('a command beside the server that waits is refused, because its changes wou
   expect([await codeOf(one), await codeOf(two)]).toEqual([0, 1])
   await taken?.own()
   expect([await codeOf(one), await codeOf(two)]).toEqual([1, 0])
-  // Without the shared folder, `accounts credit` cannot find out which server served last. It is refused only if it
-  // knows that the other server did, so it is permitted.
+  // Without the shared folder, `accounts credit` cannot find out which server served last. The command is refused only
+  // if it knows that the other server served last, so it is permitted here.
   rmSync(folder, { recursive: true })
   expect(await codeOf(one)).toBe(0)
 })
