@@ -140,7 +140,8 @@ test('make stops with one line when Bun cannot be fetched', () => {
   writeFileSync(join(folder, 'scripts/bun-path'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   const { exitCode, stdout, stderr } = Bun.spawnSync(['make', 'run'], {
     cwd: folder,
-    // A make that runs the tests sets environment variables. With them, the tested make would print its folder name.
+    // If make runs the tests, it sets environment variables. With these variables, the call of make that is tested here
+    // would also print the name of its folder.
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   })
   expect([exitCode, `${stdout}`]).toEqual([2, ''])

@@ -158,8 +158,8 @@ static int compare(AVFormatContext *format, int chosen)
     return best;
 }
 
-// Returns true if the file has more tracks that look like microphones beside the track `chosen`, and if it is an MP4 or
-// MXF file. Cameras and recorders use these formats.
+// Returns true if the file has other tracks beside the track `chosen` that look like microphones, and if the file is an
+// MP4 or MXF file. Cameras and recorders use these formats.
 static bool has_microphones(const AVFormatContext *format, int chosen)
 {
     int count = 0;

@@ -47,7 +47,8 @@ async function run(): Promise<string[][]> {
         const order: PaceOrder = { folder: modelFolder, variant, rows, tokens, threads: 2, npm: false }
         const ours = await ask<Pace>('pace.ts', order)
         // The npm package onnxruntime-node cannot run steno's 8-bit weights (`compact`). So it always runs the 32-bit
-        // floats (`variant: ''`), and in the rows of `compact`, the two programs have different weights.
+        // floats (`variant: ''`). In the table rows of the variant `compact`, the two programs therefore have different
+        // weights.
         const theirs = await ask<Pace>('pace.ts', { ...order, variant: '', npm: true })
         const window = ours.encodeMs + ours.decodeMs / rows
         table.push([

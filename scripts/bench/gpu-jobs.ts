@@ -84,7 +84,10 @@ async function killedRow(folder: string, recording: Recording): Promise<string[]
   return cellsOf(name, { measured: 1, texts: [expected, found], seconds, used, recording })
 }
 
-/** `measured` jobs took `seconds`. All `texts` must be equal. `used` is the GPU memory with all engines, in MB. */
+/**
+ * A measurement: `measured` jobs together took `seconds`. All `texts` must be equal. `used` is the GPU memory, in MB,
+ * while all engines run.
+ */
 type Measured = { measured: number; texts: string[]; seconds: number; used: string; recording: Recording }
 
 function cellsOf(engines: string, { measured, texts, seconds, used, recording }: Measured): string[] {

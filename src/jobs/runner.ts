@@ -148,9 +148,9 @@ export class Runner {
 
   /**
    * Stores the results that the database could not store earlier, and repeats the steps that failed because of the
-   * database. Then sends the due webhook events, but only if the database can be written now: the outcome of each
-   * delivery must be stored. If a result could not be stored again, a separate small write tests this, because a full
-   * disk may refuse only one long transcript.
+   * database. Then sends the due webhook events, but only if the database can be written now, because the outcome of
+   * each delivery must be stored. If a result was refused again, a small test write decides: a full disk may refuse
+   * only one long transcript.
    */
   writeEnds(): void {
     const { db, webhooks } = this.#parts

@@ -98,8 +98,8 @@ export function openParts(
 type Clocks = { clock: Clock; monotonic: Clock; standby: Standby | null }
 
 function openDatabase({ dataDir, sweepEveryMs }: Config, { clock, monotonic, standby }: Clocks): Db {
-  // This clock loses time if it is not read at least once every `stepMsMax`. The periodic sweeps read the clock.
-  // `stepMsMax` is twice their interval, so a sweep may be late.
+  // This clock counts a longer time than `stepMsMax` between two reads only as `stepMsMax`. The periodic sweeps read
+  // the clock. `stepMsMax` is twice their interval, so no time is lost if a sweep is late.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * sweepEveryMs })
   const onWrite = standby && { onWrite: standby.check }
   return openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs, ...onWrite })

@@ -12,8 +12,9 @@ export type Stretch = { from: number; to: number }
 type Node = {
   next: Map<string, Node>
   /**
-   * The node whose path remains if at least one of the first words of this node's path is left out, but as few as
-   * possible. For the path `a b c`, this is the node of `b c`, or else of `c`, or else the root. Null for the root.
+   * The suffix link of the Aho-Corasick algorithm: the node whose path is the longest suffix of this node's path that
+   * is in the trie and shorter than the path itself. For the path `a b c`, this is the node of `b c`, or else of `c`,
+   * or else the root. Null for the root.
    */
   back: Node | null
   /** The indexes of all phrases that equal the last words of this node's path. */

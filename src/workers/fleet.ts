@@ -266,7 +266,7 @@ export class Fleet implements Engine {
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
-    // A pool without queues gets a job only if no pool has queues.
+    // A pool whose queues could not be created gets a job only if no pool has queues.
     const open = this.#poolsWithQueues()
     const pools = open.length > 0 ? open : this.#roster.pools()
     const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
@@ -300,7 +300,7 @@ export class Fleet implements Engine {
         this.#refused(null)
       },
       error => {
-        // If a later call of `#place` has already chosen a place for the job, this failure does not count.
+        // If a later call of `#place` has already chosen a queue for the job, this failure is ignored.
         if (entry.place !== place) return
         entry.place = earlier
         this.#refused(reasonOf(error))
@@ -386,7 +386,8 @@ export class Fleet implements Engine {
     for (const entry of due) this.#place(entry)
     this.#openPoolsAgain(due)
     if (due.length > 0 || this.#refusal === null) return
-    // No job waits any more, so nothing shows whether the stream still refuses jobs. The next job will show it.
+    // No job waits any more, so no attempt shows whether the stream still refuses jobs. The stored refusal is removed
+    // until the next job is refused.
     this.#refusal = null
     this.#tellReady()
   }
@@ -498,7 +499,7 @@ export class Fleet implements Engine {
     }
     for (const { job, fence } of hello.jobs) this.#handOvers.hear(job, fence)
     // The answer waits for the attempt to create the queues of the pool. JetStream does not answer requests to a
-    // missing queue, so a worker with an earlier answer would wait for the timeout of its request.
+    // missing queue, so a worker that got the answer earlier would ask for a job and wait until its request times out.
     await this.#link.usable
     await this.#opened.get(worker.pool)
     const stop = hello.jobs

@@ -214,8 +214,8 @@ export class HandOvers {
   }
 
   /**
-   * Returns the hand-over of the message's job if the sender holds the job. Otherwise returns what the sender must do:
-   * stop, or try again later.
+   * Returns the entry of the message's job if the sender holds the job (made its last claim). Otherwise returns what
+   * the sender must do: stop, or try again later.
    */
   #entryOf({ job, fence, token }: Held): HandOver | 'later' | 'stop' {
     if (!isToken(this.#parts.secrets, job, fence, token)) return 'stop'

@@ -21,8 +21,9 @@ const question = TypeCompiler.Compile(
 type Server = { id: string; serves: boolean }
 
 /**
- * An older program asks with an empty message, and only before it serves. It is counted as a server that does not serve
- * yet. Its empty id is lower than any other, so it ranks higher than another server that does not serve yet.
+ * A server with an older version of steno asks with an empty message, and only before it serves. It is counted as a
+ * server that does not serve yet, with an empty id. The empty id is lower than any other id, so the older server ranks
+ * higher than another server that does not serve yet.
  */
 const olderProgram: Server = { id: '', serves: false }
 

@@ -304,7 +304,7 @@ export class Worker {
 
   /**
    * Takes no jobs for some time after an error of this machine, such as a full disk. Without this pause, each job would
-   * fail at once. The worker would therefore always be free, and would take most jobs.
+   * fail at once. The worker would therefore always be free, and would take and fail most jobs.
    */
   #rest(): void {
     // Jobs that began before the pause may fail by the same error. They do not make the pause longer.

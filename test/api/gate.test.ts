@@ -116,7 +116,7 @@ steered.each([
   expect((await openApp(service as unknown as Service).handle(request)).status).toBe(401)
 })
 
-// The address is plain http, because the server looks up the host name only of such an address. The key is revoked
+// The address is plain http, because the server looks up the host name only of a plain http address. The key is revoked
 // during the look-up.
 const webhook = 'http://hooks.example/steno'
 

@@ -4,14 +4,15 @@ import { limits } from '../../src/limits.ts'
 
 const { signal } = new AbortController()
 /**
- * Bun takes the first part of a response before the client reads. This body is longer, so its response waits for the
- * client.
+ * Bun takes the first part of a response before the client reads. This body is longer than such a part, so its response
+ * waits until the client reads.
  */
 const body = '.'.repeat(3 * limits.answerPartBytes)
 const write = () => ({ body, headers: {} })
 
 /**
- * Replaces `setInterval`, by which each waiting request makes its regular check. `tick` makes all these checks once.
+ * Replaces `setInterval`, with which each request that waits for a slot checks regularly whether a large response can
+ * be stopped. `tick` runs these checks once.
  */
 function steeredTimers() {
   const checks: (() => void)[] = []

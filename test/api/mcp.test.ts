@@ -53,8 +53,8 @@ type Told = { progress: number; total?: number | undefined; message?: string | u
 type Kept = { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; opened?: URL }
 
 /**
- * Returns an OAuth provider for an MCP client without a browser. `kept` has the SDK's data and the address that a
- * browser would open.
+ * Returns an OAuth provider for an MCP client without a browser. `kept` has the data that the SDK stores, such as
+ * tokens, and the address that a browser would open.
  */
 function withoutBrowser() {
   const kept: Kept = {}

@@ -9,8 +9,8 @@ import { shareServices, startTestService, steered } from '../support/service.ts'
 
 shareServices()
 
-// Few tests of this file check shapes themselves: `startTestService` checks the shapes of JSON responses, and
-// `startReceiver` checks the shape of every webhook.
+// Few tests of this file compare a response with its schema themselves: `startTestService` does this for every JSON
+// response, and `startReceiver` for every webhook.
 
 steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()

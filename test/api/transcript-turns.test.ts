@@ -32,8 +32,8 @@ test('accounts take turns in the work on transcripts', async () => {
 })
 
 /**
- * Bun takes the first part of a response before the client reads. This body is longer, so its response waits for the
- * client.
+ * Bun takes the first part of a response before the client reads. This body is longer than such a part, so its response
+ * waits until the client reads.
  */
 const heldBody = '.'.repeat(3 * limits.answerPartBytes)
 
@@ -116,7 +116,8 @@ sourceOnly('an export takes breaks, in which the server handles other events', a
     if (!isOver) setImmediate(event)
   }
   setImmediate(event)
-  // Each reading of the clock is later by `breakEveryMs`, so the code lets the event loop run after every step.
+  // Each call of `performance.now` returns a time that is later by `breakEveryMs`, so the tested code lets the event
+  // loop run after every step.
   let nowMs = 0
   using _ = spyOn(performance, 'now').mockImplementation(() => (nowMs += limits.breakEveryMs))
   const counts: number[] = []

@@ -337,8 +337,8 @@ test('a download above the limit is refused, and the reading of a named pipe end
     await expect(bring('address', `${server.url}`)).rejects.toThrow('100 B')
     const piped = bring('pipe', pipe).catch(error => error.message)
     controller.abort(new Error('interrupted'))
-    // If the pipe is not given up, the limit of 2 s fails the test, and `finally` closes the pipe. At the test timeout,
-    // `finally` would not run.
+    // If the command still reads the pipe after the interruption, the limit of 2 s fails the test, and `finally` closes
+    // the pipe. At the test timeout, `finally` would not run.
     expect(await Promise.race([piped, Bun.sleep(2000)])).toBe('interrupted')
   } finally {
     closeSync(writer)
@@ -395,7 +395,8 @@ test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fai
   expect(ended).toMatchObject({ done: 2, failed: 1 })
   const [note, failure] = ['steno: no GPU\n', `steno: ${files[1]}: the engine process ended (SIGKILL)\n`]
   expect(readdirSync(join(folder, 'out')).sort()).toEqual(['a.txt', 'c.txt'])
-  // After each exit, the next file gets a new engine, whose notes are shown.
+  // After each exit of the engine, the next file starts a new engine. The notes of the new engine, here `no GPU`, are
+  // then shown again.
   expect([opened, ended.err]).toEqual([3, `${note}${note}${failure}${note}`])
 })
 

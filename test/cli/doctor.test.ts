@@ -152,7 +152,8 @@ test('a data folder without a database stays empty, so that a backup can be rest
 })
 
 test('a data folder that a server would refuse stays as it is', async () => {
-  // Media without a database. A server with a new database would remove these files, so it refuses the data folder.
+  // The folder has media, but no database. A server with a new database would remove these media files, so it refuses
+  // the data folder.
   mkdirSync(join(folder, 'media'))
   await Bun.write(join(folder, 'media/kept'), 'sound')
   setNativeHome(join(folder, 'native'))

@@ -82,8 +82,8 @@ test('the provider is downloaded, verified and installed beside the library, and
   ])
   expect(readdirSync(join(folder, 'native'))).toEqual([`cuda-${version}`])
   expect(readFileSync(join(place(), 'libonnxruntime_providers_cuda.so')).equals(provider)).toBe(true)
-  // The message must also name cuDNN. The provider does not list cuDNN as a needed library, because ONNX Runtime opens
-  // it later.
+  // The message must also name cuDNN. The library of the CUDA provider does not list cuDNN as a needed library, because
+  // ONNX Runtime opens it later.
   expect(out).toContain(
     'lacks libcudart.so.13, libcudnn.so.9: apt-get install cuda-libraries-13-0 libcudnn9-cuda-13',
   )

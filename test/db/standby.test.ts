@@ -203,7 +203,7 @@ test('after a takeover that was killed between its renames, no start begins with
 test('a server whose last copy fails keeps its lease, and has at its restart what it stored', async () => {
   const [folder, one] = await startPair()
   addAccount(one, 'late')
-  // The next copy fails, because a folder has the name of the key of this copy.
+  // The next copy of the database fails, because a folder already has the name of its key file.
   mkdirSync(join(folder, 'copy-00000001-00000001.db.key'))
   await closing.pop()?.()
   expect(readLease(folder, 1)).toContain('"isReleased":false')

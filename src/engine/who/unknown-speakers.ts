@@ -5,8 +5,8 @@ import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
 
 /**
- * Returns the view with the index `index` and the views near it, each with its own index. Every view that overlaps with
- * it is included. A view is ten seconds of sound.
+ * Returns the view with the index `index` and the views near this view, each with its own index. All views that overlap
+ * with the view `index` are included. A view is ten seconds of sound.
  */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)

@@ -1,4 +1,5 @@
-// The page of grants. It lists the clients that may use the account, each with a button that revokes its grant.
+// The page of OAuth grants. It lists the clients that may use the account, each with a button that revokes the grant of
+// the client.
 
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'

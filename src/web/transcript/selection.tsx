@@ -18,7 +18,7 @@ const text = words.selection
 
 export function Selection({ studio }: { studio: Studio }) {
   const { passage } = studio
-  // A layout effect runs before the browser draws the text, so the listener also sees an immediate selection.
+  // A layout effect runs before the browser draws the text, so the listener is there before the person can select text.
   useLayoutEffect(() => {
     const look = () => {
       passage.value = studio.edits.isEditing.value ? null : selectedPassage(studio)

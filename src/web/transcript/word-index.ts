@@ -34,7 +34,7 @@ export function indexWords(utterances: readonly Utterance[]): WordIndex {
     let offset = 0
     for (const word of words) {
       // Until an edit is saved, `words` belongs to the text before the edit. A word that is not in the new text gets an
-      // empty place.
+      // empty range (`from` equals `to`).
       const found = text.indexOf(word.word, offset)
       const from = found < 0 ? offset : found
       const to = found < 0 ? offset : found + word.word.length

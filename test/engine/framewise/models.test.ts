@@ -15,7 +15,7 @@ const letters = ['<s>', ' ', 'a', 'b', 'c', '.', 'д', '日', '本']
 const pieces = [' the', ' cat', 's', '.', ' д', '<blk>']
 let ctc: SpeechModel
 let tdt: SpeechModel
-/** The warnings of the last call of `hear`, with the start and the end of their spans in seconds. */
+/** The warnings of the last call of `hear`, each with the start and the end of its span in seconds. */
 let warnings: [string, number, number][] = []
 /** The positions that the last call of `hear` reported, in seconds. */
 let reached: number[] = []
