@@ -10,6 +10,7 @@ import { openModel } from '../../../src/engine/load.ts'
 import { withCompactCopy } from '../../../src/engine/models/compact-copy.ts'
 import { compactFolderOf, jsonFiles } from '../../../src/engine/models/layout.ts'
 import { listModels } from '../../../src/engine/models/listing.ts'
+import { lockName } from '../../../src/engine/models/lock.ts'
 import { removeModel } from '../../../src/engine/models/remove.ts'
 import { verifyModel } from '../../../src/engine/models/verify.ts'
 import { compactFile, writeCompact } from '../../../src/engine/network/compact.ts'
@@ -89,6 +90,27 @@ test.skipIf(!pocket)(
     await Bun.write(join(folder, 'model.safetensors'), 'damaged')
     expect((await copy()).folder).toBe(folder)
     expect(messages).toHaveLength(4)
+  },
+)
+
+test.skipIf(!pocket)(
+  `a copy is made again when a pull has brought files of the same size${unless(pocket, 'pocket model')}`,
+  async () => {
+    const { folder, messages, copy } = install()
+    const lockOf = (value: string) =>
+      Bun.write(
+        join(folder, lockName),
+        JSON.stringify({ files: [{ path: onnxFile, size: 1, hash: { kind: 'git', value } }] }),
+      )
+    await lockOf('a')
+    const made = await copy()
+    const { inode } = identityOf(made.folder)
+    utimesSync(join(folder, onnxFile), new Date(0), new Date(0))
+    await copy()
+    expect([messages.length, identityOf(made.folder).inode]).toEqual([1, inode])
+    await lockOf('b')
+    await copy()
+    expect(messages).toHaveLength(2)
   },
 )
 
