@@ -6,9 +6,9 @@
 // Containers in which a media player shows the timestamp zero as 0:00. If a stream starts later, there is silence
 // before it.
 static const char zeroed[] = " mov matroska avi asf flv nut mxf ";
-// Containers in which all timestamps may be up to a second too large. Encoders store pictures in another order than
-// they are shown, and some programs then add a short time to all timestamps of the file. This time is not silence, so
-// the first timestamp is shown as 0:00.
+// Containers in which all timestamps may be up to a second too large. Encoders store video frames in another order than
+// players show them, and some programs then add a short time to all timestamps of the file. This time is not silence,
+// so the first timestamp is shown as 0:00.
 static const char shifted[] = " mov flv ";
 static const double shift_seconds_max = 1;
 // If the first timestamp is at most this many seconds, there is silence before the stream. A larger timestamp is the

@@ -9,7 +9,7 @@
 #include <libavutil/opt.h>
 #include <string.h>
 
-// FFmpeg reads at most this much of the file to find its streams: one minute of sound or pictures, in microseconds.
+// FFmpeg reads at most this much of the file to find its streams: one minute of sound or video, in microseconds.
 // Headers at the end of the file are found too, because FFmpeg seeks to them.
 static const int64_t probe_microseconds = 60000000;
 // After this many failed reads, one after another, the file counts as ended. A single failed read does not end it,
@@ -40,7 +40,7 @@ static const char *open_format(Source *source, const Order *order, int64_t from)
     format->pb = io;
     format->probesize = order->probe_bytes;
     format->max_analyze_duration = probe_microseconds;
-    // FFmpeg need not read pictures to measure their frame rate.
+    // FFmpeg need not read video frames to measure the frame rate.
     format->fps_probe_size = 0;
     format->skip_initial_bytes = from;
     // FFmpeg need not estimate the length of the file from the last timestamps: inspect.c measures the exact length
