@@ -36,8 +36,8 @@ export const details = signal<AccountDetails | null>(null)
 export const personalNames = ['options.prompt', 'options.vocabulary'] as const
 
 /**
- * Sends the id of the account that has signed in to the other pages of this browser, or null after a sign-out. All pages
- * share one session.
+ * Sends the id of the signed-in account to the other pages of this browser. All pages share one session, so a page that
+ * shows another account then loads the start page.
  */
 const otherPages = new BroadcastChannel('steno.session')
 otherPages.onmessage = ({ data: accountId }: MessageEvent<string | null>) => {
@@ -115,7 +115,7 @@ export async function loadDetails(): Promise<void> {
   details.value = await ask<AccountDetails>('GET', '/app/account', { waitsForSignIn: false })
 }
 
-/** Records facts about the account that the server has just accepted. */
+/** Records changed facts about the account. Called after the server has accepted the change. */
 export function changeDetails(changes: Partial<AccountDetails>): void {
   if (details.value) details.value = { ...details.value, ...changes }
 }

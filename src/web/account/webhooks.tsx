@@ -65,7 +65,7 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
     const address = url.value.trim() || null
     await ask('PUT', '/app/webhook', { body: { url: address } })
     changeDetails({ webhook_url: address })
-    // The displayed outcome belongs to a test of the previous address.
+    // The displayed outcome belongs to a test of the previous address, so it is removed.
     outcome.value = ''
     tell(words.saved)
   }

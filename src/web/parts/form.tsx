@@ -35,7 +35,7 @@ export function Form({ onSend, button, isMain = true, children, class: className
     <form class={className} onSubmit={send}>
       {children}
       {fault.value && <FaultText text={fault.value} />}
-      {/* With `disabled`, the button would lose the focus. */}
+      {/* The attribute `disabled` would take the focus away from the button. */}
       <button type="submit" class={isMain ? 'main' : ''} aria-disabled={isBusy.value}>
         {button}
       </button>

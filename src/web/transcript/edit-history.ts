@@ -53,7 +53,7 @@ export class EditHistory {
 
   /**
    * Removes the changes of an utterance from all steps. Must be called after another person has changed the utterance.
-   * An undo would overwrite that change.
+   * Otherwise, an undo would overwrite the change of the other person.
    */
   forgetText(utterance: number): void {
     for (const step of [...this.#undo, ...this.#redo])

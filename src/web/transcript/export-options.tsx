@@ -12,7 +12,10 @@ const text = words.exports
 
 export type Format = 'text' | 'srt' | 'vtt' | 'json'
 
-/** The limits of a subtitle: the range of each field, and the default for an empty field. */
+/**
+ * The limits for the length of a subtitle cue: for each input field, the allowed range and the default of an empty
+ * field.
+ */
 const cueLimits = {
   maxWords: { min: 1, max: 50, default: '14' },
   maxChars: { min: 10, max: 500, default: '80' },

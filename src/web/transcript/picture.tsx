@@ -1,5 +1,5 @@
-// The <video> element that plays the recording, with its picture and subtitles. It is hidden if the recording has no
-// picture.
+// The <video> element that plays the recording, and shows the video and the subtitles. The element is hidden if the
+// recording has sound only.
 
 import type { RefObject } from 'preact'
 import { words } from '../words.ts'

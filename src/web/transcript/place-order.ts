@@ -10,7 +10,10 @@ export function isAt(place: Spot | undefined, spot: Spot): boolean {
   return place?.utterance === spot.utterance && place.from === spot.from
 }
 
-/** Returns the index of the first place that begins at the spot or after it. After the last place, returns 0. */
+/**
+ * Returns the index of the first place that begins at the spot or after the spot. If there is no such place, returns 0,
+ * the index of the first place in the list.
+ */
 export function indexFrom(places: readonly Place[], spot: Spot): number {
   return Math.max(
     0,
