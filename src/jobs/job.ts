@@ -7,7 +7,7 @@ import type { TranscribeChoices } from '../engine/request.ts'
 import { ApiError, type JobErrorCode } from '../errors.ts'
 import type { JobState } from './states.ts'
 
-/** Texts with names that a caller stores with a job to find the job again. */
+/** The metadata of a job: texts, each with a name, that a caller stores with a job to find the job again. */
 export type Metadata = Record<string, string>
 
 export type Job = Required<TranscribeChoices> & {

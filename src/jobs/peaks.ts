@@ -1,4 +1,4 @@
-// The peaks of a transcribed recording: the highest amplitudes, for the picture of the waveform.
+// The peaks of a transcribed recording: the highest amplitudes, from which the web app draws the waveform.
 
 import type { Db } from '../db/db.ts'
 

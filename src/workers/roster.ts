@@ -35,7 +35,8 @@ const rememberedFields = [
 ] as const
 
 /**
- * The state of a worker at its last accepted `hello` in which it was ready. A restart of the server keeps this state.
+ * The state of a worker at its last accepted `hello` in which it was ready. The server still has this state after a
+ * restart.
  */
 export type RememberedWorker = Pick<KnownWorker, (typeof rememberedFields)[number]>
 

@@ -156,7 +156,7 @@ steered('a delivery that waits for its retry does not hold up the next event', a
   service.engine.finish(task)
   await until('completed', ({ status }) => status === 'delivered')
   expect(await until('processing', () => true)).toMatchObject({ status: 'pending', attempts: 1 })
-  // The account can ask for an attempt before the retry is due.
+  // The account can ask for another delivery attempt before the retry is due.
   await ana.post(`/v1/webhooks/deliveries/${id}.processing/redeliver`)
   await until('processing', ({ status }) => status === 'delivered')
 })
