@@ -2,14 +2,15 @@
 
 import { join } from 'node:path'
 import { mapFile } from '../../base/map-file.ts'
-import { type RawConstant, readModel } from '../onnx/weights.ts'
+import { reasonOf } from '../../base/reason.ts'
+import { type Model, type RawConstant, readModel } from '../onnx/weights.ts'
 import { bytesIn, checked, type FloatWeights, plainName, type Weight } from './float-weights.ts'
 
 /** The float types of ONNX files. Each key is the number with which an ONNX file names the type. */
 const onnxTypes: Partial<Record<number, Weight['type']>> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
 
 export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): FloatWeights {
-  const { constants, operations } = readModel(mapFile(join(folder, file)))
+  const { constants, operations } = readFile(join(folder, file))
   const weights: FloatWeights = new Map()
   const weightOf = ({ type: id, dims, bytes, stored }: RawConstant, transposed: boolean): Weight => {
     const type = onnxTypes[id]
@@ -41,4 +42,13 @@ export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decode
     if (constant && plain?.endsWith('.weight')) add(plain, constant, true)
   }
   return weights
+}
+
+/** Reads an ONNX file. An error names the file. */
+function readFile(path: string): Model {
+  try {
+    return readModel(mapFile(path))
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${reasonOf(error)}`)
+  }
 }

@@ -174,6 +174,13 @@ test('weights of an ONNX file may be in another file, which must be whole', asyn
   expect(source.get('encoder.conv1.bias')!).toThrow('far.bin is cut off')
 })
 
+test('an ONNX file whose content is something else is named', async () => {
+  const home = await writeEncoder(Buffer.from('version https://git-lfs.github.com/spec/v1'))
+  expect(() => openSource(home)).toThrow(
+    `${join(home, 'onnx/encoder_model.onnx')} cannot be read: this is not an ONNX model`,
+  )
+})
+
 test('a weight in a file of its own needs no offset and no length in the ONNX file', async () => {
   const place = Buffer.concat([field(1, utf8('location')), field(2, utf8('far.bin'))])
   const constant = Buffer.concat([number(1, 2), number(2, 1), field(8, utf8('conv1.bias')), field(13, place)])
