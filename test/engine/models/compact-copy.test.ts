@@ -1,11 +1,12 @@
 // Tests compact copies: model folders with 8-bit weights that steno makes from other model folders. The tests use small
 // models with random weights.
 
-import { beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, spyOn, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { writeRandomModel } from '../../../scripts/bench/support/random-model.ts'
 import { draftPath } from '../../../src/base/draft-names.ts'
+import { log } from '../../../src/base/log.ts'
 import { openModel } from '../../../src/engine/load.ts'
 import { withCompactCopy } from '../../../src/engine/models/compact-copy.ts'
 import { compactFolderOf, jsonFiles } from '../../../src/engine/models/layout.ts'
@@ -129,9 +130,12 @@ test.skipIf(!pocket)(
 test.skipIf(!pocket)(
   `a model whose copy cannot be made is used as it is${unless(pocket, 'pocket model')}`,
   async () => {
+    using logged = spyOn(log, 'warn').mockImplementation(() => {})
     const { dir, folder, copy } = install()
     await Bun.write(join(folder, onnxFile), new Uint8Array(3000))
     expect(await copy()).toEqual({ name: 'tiny', folder })
+    const reason = 'the model has no encoder.conv1.weight'
+    expect(logged.mock.calls).toEqual([['compact form not made', { model: 'tiny', reason }]])
     expect(readdirSync(dir)).toEqual(['tiny'])
     const fresh = install()
     const settings = { modelsDir: join(fresh.folder, 'config.json'), dataDir: fresh.dir }
