@@ -150,7 +150,7 @@ typedef struct Source {
     // The number of damaged packets and failed reads.
     int64_t damaged;
     // The position in the file, in bytes, of the last packet that was read. In an Ogg file with several streams, the
-    // search for the next stream begins behind it (links.c).
+    // search for the next stream begins after this packet (links.c).
     int64_t reached;
     char container[33];
     const char *codec;

@@ -135,8 +135,9 @@ static void set_first(const AVStream *stream)
     audio->from = state.cursor.packet.start;
 }
 
-// Returns true for the sound of DV camcorders. When FFmpeg reads a packet of DV sound, it changes the bytes. So FFmpeg
-// must read this file itself.
+// Returns true for the sound of DV camcorders. FFmpeg's demuxer converts the bytes of this sound when it reads a packet.
+// The code in this file reads the packets from the file without FFmpeg, so the bytes would not be converted. FFmpeg must
+// therefore read the packets of this sound.
 static bool is_dv(const AVCodecParameters *codec)
 {
     return codec->codec_tag == MKTAG('d', 'v', 'c', 'a') || codec->codec_tag == MKTAG('v', 'd', 'v', 'a');

@@ -27,9 +27,9 @@ const callersCount = 4
 const depositCents = 10_000_000
 const hourMs = 3_600_000
 /**
- * The timeout of the states `created`, `downloading` and `processing`, in seconds. It is shorter than a suspension
- * (`suspendMs`). If the server counted the time of a suspension, jobs would time out, and the benchmark would notice
- * this.
+ * The timeout of a job in the states `created`, `downloading` and `processing`, in seconds. The benchmark suspends the
+ * server process for `suspendMs`, which is longer than this timeout. If the server counted the time in which it was
+ * suspended, jobs would time out, and the benchmark would notice this.
  */
 const timeoutSeconds = 6
 const suspendMs = 8000

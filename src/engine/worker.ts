@@ -36,8 +36,8 @@ export type WorkerOptions = {
    */
   stallMs?: number
   /**
-   * The interval, in milliseconds, at which a worker checks a child process with work. If a signal such as SIGSTOP has
-   * stopped the child process, the worker kills it.
+   * The interval, in milliseconds, at which a worker checks the state of its child process during a job. If a signal such
+   * as SIGSTOP has stopped the child process, the worker kills it.
    */
   lookMs?: number
   /** The only NVIDIA GPU that the child process may use, as a value of CUDA_VISIBLE_DEVICES. Null if it may use all. */

@@ -43,7 +43,7 @@ export class HandOver {
   failure: Error | null = null
   /** The number of the claim that ended with `failure`. 0 if `failure` is null. */
   brokenOffFence = 0
-  /** The names of the workers whose machines have failed on the job. */
+  /** The names of the workers that ended the job with an error of their machine, such as a full disk. */
   readonly brokenOffBy = new Set<string>()
   readonly #options: TranscribeOptions
   readonly #settle: (transcript: Transcript) => void

@@ -151,7 +151,7 @@ byRoot('a default data folder of another user stops only the commands that need 
     `this user may not read and write ${data}/steno.db: run the command as the user of the service, or as root`,
     data,
     '/cache/models',
-    // The named folder is used, so the models are in it.
+    // With the option --data-dir, the models are expected in this data folder, so there is no other models folder.
     'null',
   ])
 })

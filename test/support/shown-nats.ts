@@ -1,4 +1,5 @@
-// Starts nats-server with the users and rights in docs/workers.md, and with an account of another program.
+// Starts nats-server with the users and rights that docs/workers.md recommends. A second NATS account has a user of a
+// program that is not part of steno, to test that this program cannot read the messages of steno.
 
 import { join } from 'node:path'
 import { blocksOf, readDocument } from './documents.ts'

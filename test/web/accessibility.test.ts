@@ -305,7 +305,8 @@ seen('a person with a keyboard keeps the place when a button sends a form, or di
   await focused('main h1')
 })
 
-// If the focus came later, and a person started to type at once, the first letters would go into another element.
+// If an opened dialog got the focus only after the browser has drawn it, the first letters of a person who types at once
+// would go into another element.
 seen(
   'a new page, a dialog and a field that opens have the focus at once, before the browser draws them',
   async () => {

@@ -1,6 +1,6 @@
-// Chooses the model frames (20 ms each) that the encoder of the compact form reads. A window lasts 30 s: its sound, and
-// then constant silence. The encoder reads only some frames of this silence. With 5 s of sound, the encoder takes 25 %
-// of the time that it takes for all frames. With 25 s of sound, it takes 90 %.
+// Chooses the model frames (20 ms each) that the encoder of a speech model in the compact form (8-bit weights) reads. A
+// window lasts 30 s: its sound, and then constant silence. The encoder reads only some frames of this silence. With 5 s
+// of sound, the encoder takes 25 % of the time that it takes for all frames. With 25 s of sound, it takes 90 %.
 
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 

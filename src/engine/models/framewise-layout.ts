@@ -20,8 +20,8 @@ const variants = ['.int8', ''] as const
 
 /**
  * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. Returns a kind if the folder has the vocabulary
- * file of this kind, or its last ONNX file (`decoder_joint-model` for `tdt`, and `model` for `ctc`). One of the two
- * files is enough, so that `missingFramewiseFile` can name a missing file. Returns null for any other folder.
+ * file of this kind, or the ONNX file `decoder_joint-model` (for `tdt`) or `model` (for `ctc`). One of the two files
+ * is enough, so that `missingFramewiseFile` can name a missing file. Returns null for any other folder.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const

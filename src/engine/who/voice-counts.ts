@@ -21,8 +21,8 @@ const outside = 0
 
 export class VoiceCounts {
   /**
-   * Two bytes for each frame: the probability of one voice or more, and of two voices or more. Each byte is `outside`,
-   * or the probability times 255, but at least 1. The array grows with each window that is added, so it can be shorter
+   * Two bytes for each frame: the probability of one voice or more, and of two voices or more. Each byte is the
+   * probability times 255, but at least 1. Both bytes are `outside` (0) for a frame without a probability. The array grows with each window that is added, so it can be shorter
    * or longer than the recording.
    */
   private bytes = new Uint8Array(0)
