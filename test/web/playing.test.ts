@@ -89,7 +89,7 @@ seen('keys play, pause, jump and change the speed', async () => {
   expect(await page.getByRole('dialog').count()).toBe(0)
 })
 
-seen('a click on a word plays it, and the page follows until the reader scrolls', async () => {
+seen('a click on a word plays it, and the page follows until the reader scrolls or types', async () => {
   const transcript = conversation({ words: 900, speakers: 2 })
   const { page } = await listen('ben', { transcript })
   const utterance = transcript.utterances[1]
@@ -117,6 +117,15 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
   await back.waitFor()
   await page.getByRole('button', { name: 'Back to the spoken word' }).click()
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
+  // The page also stays where a person types while the recording plays on.
+  await page.keyboard.press('e')
+  await page.locator('.utterance:focus').waitFor()
+  await page.keyboard.type('Typed ')
+  await page.evaluate("document.querySelector('video').currentTime = 5")
+  await until(page, `!${isLitVisible}`)
+  await back.waitFor()
+  const { y = 0 } = (await page.locator('.utterance:focus', { hasText: 'Typed' }).boundingBox()) ?? {}
+  expect(y > 0 && y < Number(await page.evaluate('innerHeight'))).toBe(true)
 })
 
 seen('silence is skipped when a person wants it, also after a first error of the server', async () => {

@@ -69,9 +69,11 @@ function beforeInput({ edits }: Studio, event: InputEvent): void {
   if (event.inputType === 'insertParagraph' || event.inputType === 'insertLineBreak') event.preventDefault()
 }
 
-function input({ edits }: Studio, event: Event): void {
+function input({ edits, following }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (!span) return
+  // The recording may play on. The page must not scroll away from the typed text with the spoken words.
+  following.set(false)
   const value = span.textContent ?? ''
   // The browser adds a <br> to an emptied text field, and several nodes for pasted lines. The highlights need exactly
   // one text node in each utterance, so one new node replaces all nodes.
