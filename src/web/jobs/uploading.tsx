@@ -60,7 +60,7 @@ function UploadRow({ upload }: { upload: Upload }) {
         {state === 'lost' ? <ChooseAgain upload={upload} /> : <PauseButton upload={upload} />}
         <button
           type="button"
-          aria-label={text.stopOne(name)}
+          aria-label={text.ofFile(text.stop, name)}
           aria-disabled={state === 'starting'}
           onClick={() => removeRow(upload)}
         >
@@ -74,13 +74,18 @@ function UploadRow({ upload }: { upload: Upload }) {
 /** A button that pauses or continues an upload. It is the same button in all states, so it keeps the focus. */
 function PauseButton({ upload }: { upload: Upload }) {
   const { id, name, state } = upload
-  const [label, labelOfOne] = isStopped(upload) ? [text.resume, text.resumeOne] : [text.pause, text.pauseOne]
+  const label = isStopped(upload) ? text.resume : text.pause
   const press = () => {
     if (isStopped(upload)) continueUpload(id)
     else if (isPausable(upload)) pauseUploads([id])
   }
   return (
-    <button type="button" aria-label={labelOfOne(name)} aria-disabled={state === 'starting'} onClick={press}>
+    <button
+      type="button"
+      aria-label={text.ofFile(label, name)}
+      aria-disabled={state === 'starting'}
+      onClick={press}
+    >
       {label}
     </button>
   )
@@ -107,7 +112,7 @@ function ChooseAgain({ upload }: { upload: Upload }) {
       <input
         class="unseen"
         type="file"
-        aria-label={text.chooseOneAgain(upload.name)}
+        aria-label={text.ofFile(text.chooseAgain, upload.name)}
         onChange={event => {
           const file = event.currentTarget.files?.[0]
           if (file) continueUpload(upload.id, file)

@@ -97,15 +97,11 @@ export class TranscriptView {
    * one in the middle part of the window. The first two count only if they are visible.
    */
   utteranceInView(): number {
-    const isVisible = (span: HTMLElement | null) => {
-      const { top, bottom } = span?.getBoundingClientRect() ?? { top: -1, bottom: 0 }
-      return top >= 0 && bottom <= innerHeight
+    for (const element of [document.activeElement, this.#sentence]) {
+      const at = this.spans.findIndex(span => span.isSameNode(element))
+      const { top, bottom } = this.spans[at]?.getBoundingClientRect() ?? { top: -1, bottom: 0 }
+      if (top >= 0 && bottom <= innerHeight) return at
     }
-    const { activeElement } = document
-    const focused =
-      activeElement instanceof HTMLElement && this.root.contains(activeElement) ? activeElement : null
-    const near = [focused, this.#sentence].find(isVisible)
-    if (near?.dataset.at) return Number(near.dataset.at)
     let low = 0
     let high = this.spans.length - 1
     while (low < high) {

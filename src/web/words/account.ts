@@ -141,7 +141,6 @@ export const accountWords = {
     sessions: 'Sessions',
     sessionsLead: 'A session ends when you sign out, or 30 days after your last visit.',
     everywhere: 'Sign out everywhere',
-    stopsUploads:
-      'Files are still being sent. They stop when you sign out; choose them again later, and they go on from there.',
+    stopsUploads: 'Files are still being sent. Choose them again later, and they go on from there.',
   },
 }
