@@ -77,7 +77,7 @@ export function answer(
 }
 
 /** Returns true if the header Accept-Encoding contains `coding` with a weight above zero. */
-function accepts(header: string, coding: string): boolean {
+export function accepts(header: string, coding: string): boolean {
   return header.split(',').some(part => {
     const [name, weight = ''] = part.split(';').map(text => text.trim())
     return name?.toLowerCase() === coding && !/^q=0(\.0*)?$/.test(weight)

@@ -63,6 +63,8 @@ export const apiLimits = {
    * A transcript is a large response if its JSON has more than this number of bytes. An hour of speech has about 1 MB.
    */
   largeTranscriptBytes: 1 * MB,
+  /** A transcript is compressed for clients that accept it if its JSON or text has at least this number of characters. */
+  compressedCharactersMin: 16 * KB,
   /**
    * The response to an edit is large if the request body has more than this number of bytes. The times of the words can
    * make the response 60 times as large as the body.

@@ -96,6 +96,30 @@ test('an export needs a completed job, JSON does not', async () => {
   expect((await ana.get(`/v1/transcribe/${id}?format=json`)).status).toBe(200)
 })
 
+test('a long transcript is compressed for clients that accept gzip, with the same content and ETag', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const read = async (id: string, coding: string) => {
+    const response = await fetch(`${service.url}/v1/transcribe/${id}`, {
+      headers: { Authorization: `Bearer ${ana.key}`, 'Accept-Encoding': coding },
+      decompress: false,
+    })
+    const { headers } = response
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    return { coding: headers.get('content-encoding'), etag: headers.get('etag'), bytes }
+  }
+  const [short, long] = [1, 500].map(count =>
+    addTranscript(service.db, ana, Array<string>(count).fill('Good morning.')),
+  )
+  expect((await read(short ?? '', 'gzip')).coding).toBeNull()
+  const plain = await read(long ?? '', 'br, gzip;q=0')
+  const packed = await read(long ?? '', 'br, gzip')
+  expect([plain.coding, packed.coding]).toEqual([null, 'gzip'])
+  expect(Bun.gunzipSync(packed.bytes)).toEqual(plain.bytes)
+  expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 8)
+  expect(packed.etag).toBe(plain.etag)
+})
+
 /** Starts a service, and lets its engine complete a job with the given transcript. */
 async function recognised(transcript: Transcript) {
   const service = await startTestService()

@@ -126,7 +126,9 @@ seen('texts from right to left and texts without spaces are shown as they are wr
 seen('fifty speakers are listed by their share of the talk', async () => {
   const finn = await reader(service, 'finn', conversation({ words: 2000, speakers: 50 }))
   const { page } = await browser.enter(service, finn)
+  const sent = page.waitForResponse(`**/v1/transcribe/${finn.jobId}`)
   await page.goto(`/jobs/${finn.jobId}`)
+  expect((await (await sent).allHeaders())['content-encoding']).toBe('gzip')
   await page.getByRole('heading', { name: '50 speakers' }).waitFor()
   const rows = page.locator('.speakers li')
   expect(await rows.count()).toBe(8)

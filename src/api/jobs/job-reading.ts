@@ -10,6 +10,7 @@ import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as exports from '../shapes/exports.ts'
 import * as shapes from '../shapes/job.ts'
+import { compressed } from './compressed.ts'
 import { tagOf } from './etag.ts'
 import { dropUnused, exportJob } from './exports.ts'
 import { jobJson } from './job-json.ts'
@@ -84,8 +85,8 @@ function answerFrom(
   write: (job: Job) => Written | Promise<Written>,
 ): Promise<Response> {
   const isLarge = sizeOfTranscript(service.db, job.seq) > limits.largeTranscriptBytes
-  return answerInTurn(job.accountId, { isLarge, signal: request.signal }, () => {
+  return answerInTurn(job.accountId, { isLarge, signal: request.signal }, async () => {
     requestState.recheck()
-    return write(requireOwnJob(service.db, caller.accountId, params.id))
+    return compressed(request, await write(requireOwnJob(service.db, caller.accountId, params.id)))
   })
 }

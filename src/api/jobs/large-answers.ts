@@ -5,7 +5,7 @@ import { openSemaphore } from '../../base/semaphore.ts'
 import { limits } from '../../limits.ts'
 import type { RequestState } from '../gate/request-state.ts'
 
-export type Written = { body: string; headers: Record<string, string> }
+export type Written = { body: string | Uint8Array<ArrayBuffer>; headers: Record<string, string> }
 
 type Sending = { accountId: string; startedAt: number; stop(): void }
 
@@ -31,7 +31,7 @@ export class LargeAnswers {
     const begin = async () => {
       clearInterval(timer)
       const { body, headers } = await write()
-      const { stream, sent, stop } = inParts(Buffer.from(body), signal)
+      const { stream, sent, stop } = inParts(typeof body === 'string' ? Buffer.from(body) : body, signal)
       const sending = { accountId, startedAt: performance.now(), stop }
       this.#sending.add(sending)
       resolve(new Response(stream, { headers }))
