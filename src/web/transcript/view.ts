@@ -83,12 +83,14 @@ export class TranscriptView {
 
   /**
    * Calls `change`, which changes the layout of the text. Then scrolls so that the utterance at which the person is stays
-   * at its place in the window.
+   * at its place in the window. At the top of the page, does not scroll: the buttons above the text stay at their place.
    */
   keepPlace(change: () => void): void {
     const span = this.spans[this.utteranceInView()]
     const before = span?.getBoundingClientRect().top ?? 0
+    const isAtTop = scrollY === 0
     change()
+    if (isAtTop) return
     scrollBy({ top: (span?.getBoundingClientRect().top ?? 0) - before, behavior: 'instant' })
   }
 
