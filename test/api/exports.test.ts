@@ -106,18 +106,20 @@ test('a long transcript is compressed for clients that accept gzip, with the sam
     })
     const { headers } = response
     const bytes = new Uint8Array(await response.arrayBuffer())
-    return { coding: headers.get('content-encoding'), etag: headers.get('etag'), bytes }
+    const [encoding, vary, etag] = ['content-encoding', 'vary', 'etag'].map(name => headers.get(name))
+    return { encoding, vary, etag, bytes }
   }
   const [short, long] = [1, 500].map(count =>
     addTranscript(service.db, ana, Array<string>(count).fill('Good morning.')),
   )
-  expect((await read(short ?? '', 'gzip')).coding).toBeNull()
+  expect((await read(short ?? '', 'gzip')).encoding).toBeNull()
   const plain = await read(long ?? '', 'br, gzip;q=0')
   const packed = await read(long ?? '', 'br, gzip')
-  expect([plain.coding, packed.coding]).toEqual([null, 'gzip'])
+  expect([plain.encoding, packed.encoding]).toEqual([null, 'gzip'])
+  expect([plain.vary, packed.vary]).toEqual(['Accept-Encoding', 'Accept-Encoding'])
   expect(Bun.gunzipSync(packed.bytes)).toEqual(plain.bytes)
   expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 8)
-  expect(packed.etag).toBe(plain.etag)
+  expect(packed.etag).toBe(plain.etag ?? '')
 })
 
 /** Starts a service, and lets its engine complete a job with the given transcript. */

@@ -2,12 +2,9 @@
 // network.
 
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { limits } from '../../limits.ts'
 import { accepts } from '../page-answer.ts'
 import type { Written } from './large-answers.ts'
-
-const compress = promisify(gzip)
 
 /**
  * Level 3 makes the JSON of a transcript 10 % of its length, in 5 ms for two hours of speech. Level 6 makes it 8 %, in
@@ -22,6 +19,10 @@ const level = 3
 export async function compressed(request: Request, written: Written): Promise<Written> {
   const { body, headers } = written
   const isAccepted = accepts(request.headers.get('accept-encoding') ?? '', 'gzip')
-  if (!isAccepted || body.length < limits.compressedCharactersMin) return written
-  return { body: await compress(body, { level }), headers: { ...headers, 'Content-Encoding': 'gzip' } }
+  if (body.length < limits.compressedCharactersMin) return written
+  const varied = { ...headers, Vary: 'Accept-Encoding' }
+  if (!isAccepted) return { body, headers: varied }
+  // `node:zlib` is loaded at the first use, because this takes 2 ms.
+  const compress = promisify(process.getBuiltinModule('node:zlib').gzip)
+  return { body: await compress(body, { level }), headers: { ...varied, 'Content-Encoding': 'gzip' } }
 }
