@@ -45,15 +45,15 @@ async function run(): Promise<string[][]> {
     if (!joined || !sound) return [head, ['-', 'skipped: the recordings are not here']]
     const recording = { path: sound.path, seconds: joined.seconds }
     const table = [head]
-    for (const count of engineCounts) table.push(await rowOf(folder, count, recording))
-    return [...table, await killedRow(folder, recording)]
+    const open = (count: number) => openEngines(folder, sounds, count)
+    for (const count of engineCounts) table.push(await rowOf(await open(count), count, recording))
+    return [...table, await killedRow(await open(1), recording)]
   } finally {
     rmSync(sounds, { recursive: true })
   }
 }
 
-async function rowOf(folder: string, count: number, recording: Recording): Promise<string[]> {
-  const engine = await openEngines(folder, count)
+async function rowOf(engine: Engine, count: number, recording: Recording): Promise<string[]> {
   // The first job of each engine is not measured, because it takes longer: CUDA records the steps of the decoder, and
   // replays the record in later jobs.
   await Promise.all(Array.from({ length: count }, () => transcribe(engine, recording)))
@@ -66,8 +66,7 @@ async function rowOf(folder: string, count: number, recording: Recording): Promi
 }
 
 /** Kills the engine when the second of two jobs has reached a third of the recording. */
-async function killedRow(folder: string, recording: Recording): Promise<string[]> {
-  const engine = await openEngines(folder, 1)
+async function killedRow(engine: Engine, recording: Recording): Promise<string[]> {
   const expected = await transcribe(engine, recording)
   let isKilled = false
   const onSeconds = (done: number) => {
@@ -104,8 +103,9 @@ function cellsOf(engines: string, { measured, texts, seconds, used, recording }:
   ]
 }
 
-async function openEngines(folder: string, workers: number): Promise<Engine> {
-  const settings = { ...readConfig({}), model: folder, dataDir: '/nowhere', device, workers } as const
+/** Opens engines with the model in `folder`. On a CPU, they write the compact form of the model into `dataDir`. */
+async function openEngines(folder: string, dataDir: string, workers: number): Promise<Engine> {
+  const settings = { ...readConfig({}), model: folder, dataDir, device, workers } as const
   const engine = openEngine(settings)
   await new Promise<void>(resolve => {
     if (engine.state().ready) resolve()
