@@ -8,6 +8,7 @@ import { barOf, openBar } from './bar.ts'
 import { command } from './command.ts'
 import { UsageError } from './failure.ts'
 import { say } from './print.ts'
+import { requireFile } from './readable-file.ts'
 import { dataOption, localConfig } from './settings.ts'
 import { unwritable } from './unwritable.ts'
 
@@ -26,6 +27,7 @@ export const pull = command({
     localConfig(values)
     const [provider] = need(positionals, 'cuda')
     if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
+    if (from !== undefined) requireFile(from)
     const pulled = from === undefined ? pullFrom(source) : installCuda(from)
     const folder = await pulled.catch(error => {
       // If the error names the package file `from`, this file cannot be read, and the error is thrown unchanged.

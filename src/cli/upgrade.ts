@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { removeOldDrafts } from '../base/draft-names.ts'
@@ -9,6 +9,7 @@ import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
 import { UsageError } from './failure.ts'
 import { say } from './print.ts'
+import { requireFile } from './readable-file.ts'
 import { type Installed, problemOf } from './release.ts'
 import { causeOf } from './unwritable.ts'
 
@@ -81,18 +82,6 @@ export async function replaceProgram(
   })
   say(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
   return true
-}
-
-/** Throws if `from` is not a file that this user may read. */
-function requireFile(from: string): void {
-  const found = statSync(from, { throwIfNoEntry: false })
-  if (!found) throw new Error(`there is no file ${from}`)
-  if (!found.isFile()) throw new Error(`${from} is not a file`)
-  try {
-    accessSync(from, constants.R_OK)
-  } catch (error) {
-    throw new Error(`${from} cannot be read: ${causeOf(error)}`)
-  }
 }
 
 /** Calls `write`, which writes files into the folder of the program `here`. Its error then names the program. */

@@ -193,8 +193,12 @@ test.each([
 )
 
 test('a missing package file, and a folder in its place, are an error of one line', async () => {
-  for (const path of [join(folder, 'missing'), folder])
-    expect(await run('--from', path)).toMatchObject({ code: 1, err: `steno: there is no file ${path}\n` })
+  const missing = join(folder, 'missing')
+  for (const [from, problem] of [
+    [missing, `there is no file ${missing}`],
+    [folder, `${folder} is not a file`],
+  ] as const)
+    expect(await run('--from', from)).toMatchObject({ code: 1, err: `steno: ${problem}\n` })
 })
 
 test('the names of needed libraries are read from an ELF file', () => {

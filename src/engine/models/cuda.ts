@@ -2,7 +2,7 @@
 // because it searches for the provider only in its own folder.
 
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import runtimePackage from '../../../node_modules/onnxruntime-node/package.json'
 import { inheritOwner } from '../../base/inherit-owner.ts'
@@ -60,7 +60,6 @@ async function pullInto(path: string, { source, signal, onProgress }: CudaDownlo
  * lacks a library for this machine.
  */
 export async function installCuda(path: string): Promise<string> {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)
   const manifest = entries.find(entry => entry.name === `${packageId}.nuspec`)
   if (!manifest) throw new Error(`${path} is not the package ${packageId}`)
