@@ -162,7 +162,7 @@ function transcript() {
 }
 
 /**
- * Waits until the server has freed memory of its start, ten seconds after it began to listen. Then returns the memory of
+ * Waits until the server has freed memory of its start, when it has been idle for ten seconds. Then returns the memory of
  * the server in MB.
  */
 async function settledMemory(server: Ready): Promise<number> {

@@ -9,7 +9,7 @@ test('the idle server takes at most 70 MB', async () => {
   afterAll(() => data.remove())
   const server = await serve(data, { STENO_MODEL: data.dataDir }, [builtProgram()])
   afterAll(() => server.stop())
-  // The program frees memory of its start ten seconds after it began to listen.
+  // The program frees memory of its start when it has been idle for ten seconds.
   for (let tries = 0; tries < 200 && server.rssMb() > 70; tries++) await Bun.sleep(100)
   expect(server.rssMb()).toBeLessThanOrEqual(70)
 }, 60_000)
