@@ -186,7 +186,7 @@ static void attention_task(void *all, size_t index)
 }
 
 // The operator Attention. The first input has the queries, keys and values of all frames. The second input has a number
-// for each frame, which is added to the frame's scores.
+// for each frame, which is added to the scores of the key of this frame, before the softmax.
 static Status *run_attention(Api api, const int64_t *attributes, Context *context)
 {
     (void)attributes;

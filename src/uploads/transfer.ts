@@ -34,8 +34,8 @@ export class Transfer {
   }
 
   /**
-   * Yields the chunks of the request body, with breaks for other events. Throws an ApiError if no chunk arrives within
-   * the idle timeout, or if `stop` was called.
+   * Yields the chunks of the request body. Pauses at times, so that the event loop can handle other requests. Throws an
+   * ApiError if no chunk arrives within the idle timeout, or if `stop` was called.
    */
   async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
     const reader = body.getReader()

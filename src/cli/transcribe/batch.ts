@@ -238,10 +238,10 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 }
 
 /**
- * Calls `end` for each source of the group. An interruption or a failed start of the engine ends the loop only after
- * the last source, because each source may have text that `end` must write. After the last source, throws the
- * EngineFailed, if there was one. Otherwise throws one Interrupted for all interruptions, whose message names all
- * partial transcripts. Any other error ends the loop at once.
+ * Calls `end` for each source of the group. After an Interrupted or an EngineFailed, the loop goes on, because `end`
+ * must write the text of the other sources too. Any other error ends the loop at once. After the loop, throws the
+ * EngineFailed, if there was one. If there were only interruptions, throws one Interrupted whose message names the
+ * partial transcripts of all of them.
  */
 async function forAll(
   group: readonly Prepared[],

@@ -6,8 +6,8 @@ import { secondsOf } from './views.ts'
 
 /**
  * `distance` is the usual scatter, which is the distance between two embeddings of one voice. The scatter of a
- * recording is a weighted mean: `distance` has the weight `weight`, and each distance that is measured in the recording
- * has the weight 1. So the scatter stays near the usual one if few distances are measured.
+ * recording is a weighted mean of `distance`, with the weight `weight`, and of the median of the measured distances,
+ * with their number as the weight. So the scatter stays near the usual one if few distances are measured.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /** The clustering threshold is `multiple` times the scatter of the recording, but at least `low` and at most `high`. */

@@ -1,5 +1,6 @@
-// Assigns speakers to the voices of a view that have no speaker yet. A view is ten seconds of the recording. A voice
-// without a speaker gets its speaker from the overlapping views.
+// A view is ten seconds of the recording. The segmentation model numbers the voices of each view anew, and clustering
+// then finds the speaker of each voice. This file assigns speakers to voices whose speaker clustering has not found. Such
+// a voice gets its speaker from the overlapping views.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'

@@ -1,4 +1,5 @@
-// Countdowns that stop while a person reads. The short messages use them to disappear after some time.
+// The countdowns after which the messages at the lower edge of the page disappear (see toast.tsx). All countdowns stand
+// still while the pointer or the focus is on one of the messages.
 
 type Countdown = {
   end: () => void
