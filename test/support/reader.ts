@@ -3,7 +3,8 @@
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { clips } from './engine-room.ts'
+import { compactPocket } from './compact-pocket.ts'
+import { clips, pocket } from './engine-room.ts'
 import { shareUnpacked, testedProgram } from './server.ts'
 import { openShell, type Shell } from './shell.ts'
 
@@ -13,7 +14,8 @@ export const recording = join(clips ?? '', 'doctor.flac')
 /** The path of a FLAC file with a conversation of two voices in four sentences. */
 export const conversation = join(clips ?? '', 'en-two-voices.flac')
 
-export type Home = { url: string; key: string; folder: string; close(): Promise<number> }
+/** `model` is the folder of the speech model. */
+export type Home = { url: string; key: string; folder: string; model: string; close(): Promise<number> }
 
 /**
  * Starts the server that the commands in the project's Markdown documents use. `close` stops the server and returns its
@@ -33,11 +35,12 @@ export async function startHome(folder: string): Promise<Home> {
   // Commands in the documents read the log by journalctl, but this server does not run under systemd. The script prints
   // the server's log file instead.
   writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
+  const model = await compactPocket(pocket ?? '')
   const server = Bun.spawn([...testedProgram(), 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: folder,
     env: {
       PATH: process.env.PATH ?? '',
-      STENO_MODEL: 'pocket',
+      STENO_MODEL: model,
       STENO_RATE_LIMITS: 'off',
       STENO_ALLOW_NETS: '127.0.0.0/8',
       STENO_LOG: 'json',
@@ -56,6 +59,7 @@ export async function startHome(folder: string): Promise<Home> {
     url,
     key,
     folder,
+    model,
     close() {
       server.kill('SIGTERM')
       return server.exited
@@ -97,7 +101,7 @@ export function openReader(home: Home, document: string, replaced: Record<string
     DATA: join(home.folder, 'data'),
     EMPTY: join(folder, 'empty'),
     STENO_DATA_DIR: join(home.folder, 'data'),
-    STENO_MODEL: 'pocket',
+    STENO_MODEL: home.model,
     STENO_CACHE_DIR: join(home.folder, 'cache'),
     STENO_DISK_RESERVE: '1MB',
     STENO_MAX_FILE_SIZE: '1MB',
