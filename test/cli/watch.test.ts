@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
 import { terminal } from '../../src/cli/terminal.ts'
 import { openWatcher } from '../../src/cli/transcribe/watcher.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
@@ -84,7 +85,12 @@ test.skipIf(missing)(
     const child = Bun.spawn(['sh', '-c', `trap '' HUP; exec "$@"`, 'sh', ...command], {
       detached: true,
       cwd: folder,
-      env: { PATH, HOME: folder, STENO_MODEL: 'pocket', STENO_ENV_FILE: join(folder, 'none') },
+      env: {
+        PATH,
+        HOME: folder,
+        STENO_MODEL: await compactPocket(pocket ?? ''),
+        STENO_ENV_FILE: join(folder, 'none'),
+      },
       stdout: 'ignore',
       stderr: 'pipe',
     })

@@ -2,6 +2,7 @@
 // from source, or from the built program.
 
 import { afterAll, beforeAll } from 'bun:test'
+import { compactPocket } from './compact-pocket.ts'
 import { clips, pocket, unless, voices } from './engine-room.ts'
 import { prepareData, serve, testedProgram } from './server.ts'
 
@@ -33,7 +34,8 @@ export function pocketServer({ withVoices = false } = {}): PocketServer {
   beforeAll(async () => {
     const prepared = prepareData()
     stops.push(prepared.remove)
-    const server = await serve(prepared, { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }, testedProgram())
+    const settings = { STENO_MODEL: await compactPocket(pocket ?? ''), STENO_DEVICE: 'cpu' }
+    const server = await serve(prepared, settings, testedProgram())
     stops.unshift(server.stop)
     started.url = `http://127.0.0.1:${server.port}`
     started.key = prepared.key
