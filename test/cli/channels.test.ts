@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { findCommand } from '../support/command.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { type Ended, steno } from '../support/program.ts'
@@ -38,8 +39,12 @@ function withSound(sound: Float32Array, added: Float32Array, from: number, gain 
 
 const folder = temporaryFolder()
 
-const run = (...args: string[]) =>
-  steno(['transcribe', ...args], { STENO_MODEL: pocket ?? '', STENO_DATA_DIR: join(folder, 'data') })
+const settings = {
+  STENO_MODEL: pocket && clips ? await compactPocket(pocket) : '',
+  STENO_DATA_DIR: join(folder, 'data'),
+}
+
+const run = (...args: string[]) => steno(['transcribe', ...args], settings)
 
 /** Returns the speaker and the text of each utterance of a recording. */
 async function spokenIn(name: string) {

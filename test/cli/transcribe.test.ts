@@ -5,6 +5,7 @@ import { readRttm, score } from '../../scripts/bench/support/der.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import type { SpeakerTurn } from '../../src/transcripts/transcript.ts'
 import { findCommand } from '../support/command.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
@@ -13,15 +14,19 @@ const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 const folder = temporaryFolder()
 
-const run = (...args: string[]) =>
-  steno(['transcribe', ...args], { STENO_MODEL: pocket ?? '', STENO_DATA_DIR: join(folder, 'data') })
+const settings = {
+  STENO_MODEL: pocket && clips ? await compactPocket(pocket) : '',
+  STENO_DATA_DIR: join(folder, 'data'),
+}
+
+const run = (...args: string[]) => steno(['transcribe', ...args], settings)
 const clip = (name: string) => join(clips ?? '', name)
 
 /** Transcribes a clip that the command reads from standard input. */
 function runOnInput(name: string, ...args: string[]) {
   const { exitCode, stdout } = Bun.spawnSync(selfCommand('transcribe', ...args), {
     stdin: Bun.file(clip(name)),
-    env: { ...process.env, STENO_MODEL: pocket ?? '', STENO_DATA_DIR: join(folder, 'data') },
+    env: { ...process.env, ...settings },
   })
   return { code: exitCode, out: `${stdout}` }
 }
