@@ -18,6 +18,8 @@ import { join, resolve } from 'node:path'
 import { noticesOf } from '../../src/cli/notices.ts'
 import { mediaFixtures } from '../media/fixtures.ts'
 import { placeProgram } from '../support/built-program.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
+import { pocket } from '../support/engine-room.ts'
 import { temporaryFolderOnDisk } from '../support/folder.ts'
 import {
   becomesNobody,
@@ -254,7 +256,8 @@ test('a running server starts its engines from its own program, also after the f
   placeProgram(program)
   const data = prepareData()
   afterAll(() => data.remove())
-  const server = await serve(data, { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }, [program])
+  const model = await compactPocket(pocket ?? '')
+  const server = await serve(data, { STENO_MODEL: model, STENO_DEVICE: 'cpu' }, [program])
   afterAll(() => server.stop())
   const at = `http://127.0.0.1:${server.port}`
   while ((await fetch(`${at}/v1/ready`)).status !== 200) await Bun.sleep(20)
