@@ -3,7 +3,7 @@
 
 import { afterAll } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'
-import { createInbox } from '@nats-io/transport-node'
+import { createInbox, errors } from '@nats-io/transport-node'
 import { openSecrets } from '../../src/base/seal.ts'
 import { limits } from '../../src/limits.ts'
 import type { ClaimAnswer, ResultAnswer } from '../../src/workers/answers.ts'
@@ -20,6 +20,14 @@ import { plainInput } from './plain-input.ts'
 const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => null }
 
 /**
+ * Returns true if no server has subscribed to the subject of a request. The fleet subscribes on its own connection, so
+ * the first request of a worker can reach NATS before the subscription of the fleet. A worker also tries again then.
+ */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof errors.RequestError && error.isNoResponders()
+}
+
+/**
  * Connects to NATS as a worker does. The returned `hello` sends the message `hello` of a worker with the given
  * languages, and waits for the answer.
  */
@@ -28,13 +36,20 @@ export async function connect(nats: string, cluster: string) {
   const inboxPrefix = subjects.inbox('gpu-1')
   const wire = await openNats({ address: nats, credentials: null }, { name: 'gpu-1', inboxPrefix })
   afterAll(() => wire.close())
-  const hello = async (languages: string[], change: Partial<Hello> = {}, name = 'gpu-1') =>
-    await wire.request(
-      subjects.request(name, 'hello'),
-      bytesOf({ ...helloOf(languages), ...change }),
-      // The subject of the request names a worker. The server answers only to an inbox of this worker.
-      { timeout: limits.workerRequestMs, noMux: true, reply: createInbox(subjects.inbox(name)) },
-    )
+  const hello = async (languages: string[], change: Partial<Hello> = {}, name = 'gpu-1') => {
+    const content = bytesOf({ ...helloOf(languages), ...change })
+    for (;;) {
+      try {
+        // The subject of the request names a worker. The server answers only to an inbox of this worker.
+        const reply = createInbox(subjects.inbox(name))
+        const options = { timeout: limits.workerRequestMs, noMux: true, reply }
+        return await wire.request(subjects.request(name, 'hello'), content, options)
+      } catch (error) {
+        if (!isUnanswered(error)) throw error
+        await Bun.sleep(15)
+      }
+    }
+  }
   return { wire, hello }
 }
 
