@@ -31,10 +31,10 @@ export const limits = {
   ...webhookLimits,
   ...workerLimits,
 
-  // The server is idle if it has used at most `idleCpuMs` of CPU time in `idleMs`. It then frees the memory of its start,
+  // The server is idle if it has used at most `startIdleCpuMs` of CPU time in `startIdleMs`. It then frees the memory of its start,
   // which takes a tenth of the CPU time of a start. A server that stops earlier saves this time.
-  idleMs: 10 * second,
-  idleCpuMs: 100,
+  startIdleMs: 10 * second,
+  startIdleCpuMs: 100,
 
   // Timeouts that apply while the server stops.
   /** Time for which running requests and webhook deliveries may continue after SIGTERM. */

@@ -1,11 +1,9 @@
 // Makes the responses with files of the web app: chooses the encoding, and adds the headers that protect the page.
 
 import { fileURLToPath } from 'node:url'
-import type { PageFile } from './page-bundle.ts'
+import { accepts } from './accept-encoding.ts'
+import { bundlePage, type PageFile, pageName } from './page-bundle.ts'
 import type { Service } from './service.ts'
-
-/** The name of the HTML file of the web app. */
-export const pageName = 'index.html'
 
 /**
  * The Content-Security-Policy of the web app. The browser loads no files from other sites, and lets no script insert
@@ -76,14 +74,6 @@ export function answer(
   })
 }
 
-/** Returns true if the header Accept-Encoding contains `coding` with a weight above zero. */
-export function accepts(header: string, coding: string): boolean {
-  return header.split(',').some(part => {
-    const [name, weight = ''] = part.split(';').map(text => text.trim())
-    return name?.toLowerCase() === coding && !/^q=0(\.0*)?$/.test(weight)
-  })
-}
-
 export function wantsHtml(request: Request): boolean {
   return (request.headers.get('accept') ?? '').includes('text/html')
 }
@@ -103,12 +93,8 @@ export function filesOfPage(): Promise<Map<string, PageFile>> {
 }
 
 async function loadFiles(): Promise<Map<string, PageFile>> {
+  const entry = fileURLToPath(new URL(`../web/${pageName}`, import.meta.url))
   const { pageFiles } = await import('./page-files.ts')
-  const files = pageFiles ?? (await bundle())
+  const files = pageFiles ?? (await bundlePage(entry, brotliQuality))
   return new Map(files.map(file => [file.name, file]))
-}
-
-async function bundle(): Promise<PageFile[]> {
-  const { bundlePage } = await import('./page-bundle.ts')
-  return bundlePage(fileURLToPath(new URL(`../web/${pageName}`, import.meta.url)), brotliQuality)
 }

@@ -1,11 +1,14 @@
 // Bundles the web app in src/web. The build of the program does this once. A server that runs from source code bundles
 // the app itself.
 
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'
+import { zlib } from '../base/late-modules.ts'
 
 /** One file of the web app. `br` and `gzip` are its content in two compressed forms, each in base64. */
 export type PageFile = { name: string; type: string; etag: string; br: string; gzip: string }
+
+/** The name of the HTML file in the bundle. */
+export const pageName = 'index.html'
 
 /**
  * Bundles the web app that starts with the HTML file `entry`. The names of all other files contain a hash of their
@@ -13,7 +16,7 @@ export type PageFile = { name: string; type: string; etag: string; br: string; g
  */
 export async function bundlePage(
   entry: string,
-  brotliQuality: number = constants.BROTLI_MAX_QUALITY,
+  brotliQuality: number = zlib().constants.BROTLI_MAX_QUALITY,
 ): Promise<PageFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [entry],
@@ -29,6 +32,7 @@ export async function bundlePage(
 
 async function packed(output: Bun.BuildArtifact, brotliQuality: number): Promise<PageFile> {
   const bytes = new Uint8Array(await output.arrayBuffer())
+  const { brotliCompressSync, constants, gzipSync } = zlib()
   return {
     name: output.path.replace(/^.*\//, ''),
     type: output.type,

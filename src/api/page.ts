@@ -3,7 +3,8 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import { gate } from './gate/gate.ts'
-import { answer, filesOfPage, pageAnswer, pageName, protections, wantsHtml } from './page-answer.ts'
+import { answer, filesOfPage, pageAnswer, protections, wantsHtml } from './page-answer.ts'
+import { pageName } from './page-bundle.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 

@@ -4,7 +4,7 @@
 import { closeSync, createReadStream, createWriteStream, openSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
+import { zlib } from './late-modules.ts'
 import { readAt } from './read-at.ts'
 import type { ZipEntry } from './zip-list.ts'
 
@@ -22,14 +22,14 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
   const count = new Transform({
     transform(bytes: Buffer, _, done) {
       size += bytes.length
-      crc = crc32(bytes, crc)
+      crc = zlib().crc32(bytes, crc)
       done(size > entry.size ? new Error(`${entry.name} is longer than ${path} says`) : null, bytes)
     },
   })
   // `createReadStream` cannot read an empty range, so an empty file is read from an empty stream.
   const source =
     entry.packed === 0 ? Readable.from([]) : createReadStream(path, { start, end: start + entry.packed - 1 })
-  if (entry.deflated) await pipeline(source, createInflateRaw(), count, createWriteStream(target))
+  if (entry.deflated) await pipeline(source, zlib().createInflateRaw(), count, createWriteStream(target))
   else await pipeline(source, count, createWriteStream(target))
   if (size !== entry.size || crc !== entry.crc) throw new Error(`${entry.name} in ${path} is broken`)
 }
@@ -39,8 +39,10 @@ export function readEntry(path: string, entry: ZipEntry): Buffer {
   const file = openSync(path, 'r')
   try {
     const packed = readAt(file, contentOf(path, entry), entry.packed)
-    const content = entry.deflated ? inflateRawSync(packed, { maxOutputLength: entry.size + 1 }) : packed
-    if (content.length !== entry.size || crc32(content) !== entry.crc)
+    const content = entry.deflated
+      ? zlib().inflateRawSync(packed, { maxOutputLength: entry.size + 1 })
+      : packed
+    if (content.length !== entry.size || zlib().crc32(content) !== entry.crc)
       throw new Error(`${entry.name} in ${path} is broken`)
     return content
   } finally {

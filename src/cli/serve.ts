@@ -72,9 +72,9 @@ function releaseWhenIdle(): void {
   const before = process.cpuUsage()
   const release = () => {
     const { user, system } = process.cpuUsage(before)
-    if ((user + system) / 1000 > limits.idleCpuMs) return releaseWhenIdle()
+    if ((user + system) / 1000 > limits.startIdleCpuMs) return releaseWhenIdle()
     Bun.gc(true)
     Bun.shrink()
   }
-  setTimeout(release, limits.idleMs).unref()
+  setTimeout(release, limits.startIdleMs).unref()
 }

@@ -35,8 +35,8 @@ function mainOf(transcripts: readonly [Transcript, ...Transcript[]]): Transcript
 }
 
 /**
- * The minimum speech of a channel, in seconds, from which its language can be detected. With Whisper base, the detected
- * language is wrong for 1 of 12 recordings with less than 3 s of English speech.
+ * The speech of a channel, in seconds, from which its detected language is trusted. With Whisper base, the detected
+ * language is wrong for 1 of 12 recordings with less than 3 s of English speech. 5 s has a margin, and was not measured.
  */
 const detectableSeconds = 5
 

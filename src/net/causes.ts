@@ -1,6 +1,7 @@
 // Messages for callers about a web address from which no complete file can be downloaded. A message names the cause,
 // but never an address of the internal network.
 
+import { http } from '../base/late-modules.ts'
 import { limits } from '../limits.ts'
 import type { TlsCause } from './connect.ts'
 import type { FetchFailure } from './fetch.ts'
@@ -46,7 +47,6 @@ export function causeOf(failure: FetchFailure): string {
 
 export function causeOfStatus(status: number): string {
   if (status === 401 || status === 407) return `The server asks for a sign-in (HTTP ${status}).`
-  // `node:http` is loaded at the first call, because this takes 6 ms.
-  const phrase = process.getBuiltinModule('node:http').STATUS_CODES[status]
+  const phrase = http().STATUS_CODES[status]
   return `The server answered HTTP ${status}${phrase ? ` (${phrase})` : ''}.`
 }

@@ -2,6 +2,7 @@
 // to the checked addresses. This prevents DNS rebinding.
 
 import { isIP, type Socket } from 'node:net'
+import { tls } from '../base/late-modules.ts'
 import { limits } from '../limits.ts'
 import { isListed, literalAddress, reachable } from './address.ts'
 import { beforeStop } from './before-stop.ts'
@@ -100,9 +101,7 @@ async function encrypt(
 ): Promise<Socket | NoConnection | null> {
   const host = literalAddress(url) ?? url.hostname.replace(/\.$/, '')
   const { promise, resolve } = Promise.withResolvers<Socket | NoConnection>()
-  // `node:tls` is loaded at the first encrypted connection, because this takes a millisecond.
-  const { connect: secure } = process.getBuiltinModule('node:tls')
-  const encrypted = secure({
+  const encrypted = tls().connect({
     socket,
     host,
     // SNI cannot contain an IP address. The certificate is still checked against the IP address.

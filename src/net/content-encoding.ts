@@ -2,6 +2,7 @@
 // although steno requests no compression.
 
 import type { Transform } from 'node:stream'
+import { zlib } from '../base/late-modules.ts'
 import { limits } from '../limits.ts'
 
 export type Sink = {
@@ -11,9 +12,6 @@ export type Sink = {
   /** Ends the decoding, and discards the bytes that are not decoded yet. Resolves when the running write has ended. */
   abandon(): Promise<void>
 }
-
-/** Returns the module `node:zlib`. It is loaded at the first call, because this takes 2 ms. */
-const zlib = () => process.getBuiltinModule('node:zlib')
 
 /** Creates a decoder for a body with the first byte `first`. */
 type Decoder = (first: number) => Transform

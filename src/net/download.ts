@@ -2,7 +2,7 @@
 // file gets its final name only when it is complete.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
-import { setTimeout as wait } from 'node:timers/promises'
+import { pause as waitFor } from '../base/pause.ts'
 import { Draft } from '../base/whole-file.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -43,7 +43,7 @@ async function fetchInto(path: string, address: string, options: DownloadOptions
 }
 
 async function fill(file: FileHandle, address: string, options: DownloadOptions): Promise<number> {
-  const { signal, pause = (ms, stop) => wait(ms, undefined, { signal: stop }) } = options
+  const { signal, pause = waitFor } = options
   const progress: Progress = {
     bytes: 0,
     total: null,
@@ -67,9 +67,6 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
     if (fruitless >= limits.downloadTriesMax) {
       throw new JobFailure('DOWNLOAD_FAILED', end === 'stalled' ? causes.stalled : causes.interrupted)
     }
-    await pause(limits.downloadRetryPauseMs * 2 ** fruitless, signal).catch(error => {
-      signal.throwIfAborted()
-      throw error
-    })
+    await pause(limits.downloadRetryPauseMs * 2 ** fruitless, signal)
   }
 }

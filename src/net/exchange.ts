@@ -4,6 +4,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { http } from '../base/late-modules.ts'
 import { limits } from '../limits.ts'
 import { type BodyEnd, readBody, type Stall } from './answer-body.ts'
 import { beforeStop } from './before-stop.ts'
@@ -44,9 +45,7 @@ export async function exchange(
 ): Promise<Answer | NoAnswer> {
   const late = AbortSignal.timeout(timeoutMs)
   const { promise, resolve } = Promise.withResolvers<IncomingMessage | NoAnswer>()
-  // `node:http` is loaded at the first request, because this takes 6 ms.
-  const { request: send } = process.getBuiltinModule('node:http')
-  const sent = send({
+  const sent = http().request({
     createConnection: () => socket,
     method,
     path: url.pathname + url.search,

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { dns } from '../base/late-modules.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import { limits } from '../limits.ts'
 
@@ -80,9 +81,7 @@ function openUnknown(now: () => number): { add(name: string): void; has(name: st
  * them answers in time.
  */
 async function ask(name: string, servers: string[] | undefined): Promise<string[]> {
-  // `node:dns` is loaded at the first query, because this takes a millisecond.
-  const { Resolver } = process.getBuiltinModule('node:dns/promises')
-  const resolver = new Resolver({ timeout: limits.resolveTryMs, tries: limits.resolveTriesMax })
+  const resolver = new (dns().Resolver)({ timeout: limits.resolveTryMs, tries: limits.resolveTriesMax })
   if (servers) resolver.setServers(servers)
   const late = setTimeout(() => resolver.cancel(), limits.resolveTimeoutMs)
   const [four, six] = await Promise.all([

@@ -1,6 +1,6 @@
 // The reports of a worker during a job: when a report is sent, and how many utterances it has.
 
-import { setTimeout as wait } from 'node:timers/promises'
+import { pause } from '../base/pause.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 
 /** Calls the function `beat` repeatedly, with a pause before each call, until `close` is called. */
@@ -34,10 +34,6 @@ export class Beats {
  */
 export function intervalIn(leaseMs: number, ms: number): number {
   return Math.min(ms, leaseMs / 3)
-}
-
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
 /**

@@ -2,8 +2,9 @@
 // network.
 
 import { promisify } from 'node:util'
+import { zlib } from '../../base/late-modules.ts'
 import { limits } from '../../limits.ts'
-import { accepts } from '../page-answer.ts'
+import { accepts } from '../accept-encoding.ts'
 import type { Written } from './large-answers.ts'
 
 /**
@@ -18,11 +19,11 @@ const level = 3
  */
 export async function compressed(request: Request, written: Written): Promise<Written> {
   const { body, headers } = written
-  const isAccepted = accepts(request.headers.get('accept-encoding') ?? '', 'gzip')
   if (body.length < limits.compressedCharactersMin) return written
   const varied = { ...headers, Vary: 'Accept-Encoding' }
-  if (!isAccepted) return { body, headers: varied }
-  // `node:zlib` is loaded at the first use, because this takes 2 ms.
-  const compress = promisify(process.getBuiltinModule('node:zlib').gzip)
-  return { body: await compress(body, { level }), headers: { ...varied, 'Content-Encoding': 'gzip' } }
+  if (!accepts(request.headers.get('accept-encoding') ?? '', 'gzip')) return { body, headers: varied }
+  return {
+    body: await promisify(zlib().gzip)(body, { level }),
+    headers: { ...varied, 'Content-Encoding': 'gzip' },
+  }
 }

@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import runtimePackage from '../../../node_modules/onnxruntime-node/package.json'
 import { inheritOwner } from '../../base/inherit-owner.ts'
 import { Draft } from '../../base/whole-file.ts'
+import { extract } from '../../base/zip.ts'
 import { listZip } from '../../base/zip-list.ts'
 import { findPackage, openPackage } from '../../net/nuget.ts'
 import { carriedRuntime, cudaProvider, newCudaFolder } from '../onnx/library.ts'
@@ -67,8 +68,6 @@ export async function installCuda(path: string): Promise<string> {
   using draft = new Draft(folder)
   mkdirSync(draft.path, { recursive: true, mode: 0o700 })
   const nuspec = join(draft.path, 'nuspec')
-  // The module loads `node:zlib`, which takes 2 ms. Most starts do not need it.
-  const { extract } = await import('../../base/zip.ts')
   await extract(path, manifest, nuspec)
   const [, found = 'unknown'] = /<version>([^<]+)<\/version>/.exec(readFileSync(nuspec, 'utf8')) ?? []
   if (found !== version) throw new Error(`${path} is of version ${found}; this program carries ${version}`)

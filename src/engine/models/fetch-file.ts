@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { pause as waitFor } from '../../base/pause.ts'
 import { limits } from '../../limits.ts'
 import { SourceError, type Transfer } from '../../net/source.ts'
 
@@ -63,14 +63,8 @@ function isFinal({ status }: SourceError): boolean {
 }
 
 /** Waits before attempt `tries`, the second or a later one in a row without new bytes. Each pause is twice as long. */
-async function pauseBefore(tries: number, { pause, signal }: RemoteFile): Promise<void> {
-  const ms = limits.pullRetryPauseMs * 2 ** (tries - 2)
-  try {
-    await (pause ?? ((ms, stop) => wait(ms, undefined, { signal: stop })))(ms, signal)
-  } catch (error) {
-    signal.throwIfAborted()
-    throw error
-  }
+function pauseBefore(tries: number, { pause = waitFor, signal }: RemoteFile): Promise<void> {
+  return pause(limits.pullRetryPauseMs * 2 ** (tries - 2), signal)
 }
 
 /** Returns the path of the incomplete download of the file at `path`. */

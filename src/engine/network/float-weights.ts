@@ -34,7 +34,7 @@ export function bytesIn(type: Weight['type'], dims: readonly number[]): number {
 }
 
 /** Returns the weight. Throws an error if its content has another length than its dimensions say. */
-export function checked(name: string, weight: Weight): Weight {
+export function withCheckedLength(name: string, weight: Weight): Weight {
   const [found, needed] = [weight.bytes.length, bytesIn(weight.type, weight.dims)]
   if (found !== needed) throw new Error(`the weight ${name} has ${found} bytes instead of ${needed}`)
   return weight

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { mapFile } from '../../base/map-file.ts'
 import { reasonOf } from '../../base/reason.ts'
 import { type Model, type RawConstant, readModel } from '../onnx/weights.ts'
-import { bytesIn, checked, type FloatWeights, plainName, type Weight } from './float-weights.ts'
+import { bytesIn, type FloatWeights, plainName, type Weight, withCheckedLength } from './float-weights.ts'
 
 /** The float types of ONNX files. Each key is the number with which an ONNX file names the type. */
 const onnxTypes: Partial<Record<number, Weight['type']>> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
@@ -23,7 +23,7 @@ export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decode
     return { type, dims, bytes: part, transposed }
   }
   const add = (name: string, constant: RawConstant, transposed: boolean) =>
-    weights.set(name, () => checked(name, weightOf(constant, transposed)))
+    weights.set(name, () => withCheckedLength(name, weightOf(constant, transposed)))
   for (const [name, constant] of constants) {
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
     if (plain && constant.dims.length > 0) add(plain, constant, false)

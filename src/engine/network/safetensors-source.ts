@@ -1,7 +1,7 @@
 // Finds the weights of a model in Hugging Face's safetensors file.
 
 import { mapFile } from '../../base/map-file.ts'
-import { checked, type FloatWeights, isFloat, plainName } from './float-weights.ts'
+import { type FloatWeights, isFloat, plainName, withCheckedLength } from './float-weights.ts'
 import { headerOf } from './tensor-file.ts'
 
 export function fromSafetensors(path: string): FloatWeights {
@@ -21,7 +21,7 @@ export function fromSafetensors(path: string): FloatWeights {
         const plain = plainName(name)
         if (!type || !plain) return []
         const content = bytes.subarray(start + from, start + to)
-        return [[plain, () => checked(plain, { type, dims, bytes: content, transposed: false })]]
+        return [[plain, () => withCheckedLength(plain, { type, dims, bytes: content, transposed: false })]]
       },
     ),
   )
