@@ -134,6 +134,11 @@ test('every entry file and every pair of neighbours is used', () => {
 
 const confined: [string, RegExp, (path: string) => boolean][] = [
   [
+    'modules of Node that most starts do not need are loaded late, by one file',
+    /^import (?!type )[^']*'node:(http|tls|zlib|dns)|getBuiltinModule/m,
+    path => path === 'src/base/late-modules.ts',
+  ],
+  [
     'only one file starts child processes that go on beside this process',
     /Bun\.spawn\(/,
     path => path === 'src/base/spawn-child.ts',
