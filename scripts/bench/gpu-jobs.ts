@@ -56,13 +56,11 @@ async function run(): Promise<string[][]> {
 async function rowOf(engine: Engine, count: number, recording: Recording): Promise<string[]> {
   // The first job of each engine is not measured, because it takes longer: CUDA records the steps of the decoder, and
   // replays the record in later jobs.
-  await Promise.all(Array.from({ length: count }, () => transcribe(engine, recording)))
-  const before = performance.now()
-  const texts = await Promise.all(Array.from({ length: jobs }, () => transcribe(engine, recording)))
-  const seconds = (performance.now() - before) / 1000
-  const used = usedGpuMegabytes()
-  await engine.close()
-  return cellsOf(`${count}`, { measured: jobs, texts, seconds, used, recording })
+  const [expected = ''] = await Promise.all(
+    Array.from({ length: count }, () => transcribe(engine, recording)),
+  )
+  const run = () => Promise.all(Array.from({ length: jobs }, () => transcribe(engine, recording)))
+  return measured(engine, `${count}`, { expected, run, recording })
 }
 
 /** Kills the engine when the second of two jobs has reached a third of the recording. */
@@ -74,30 +72,32 @@ async function killedRow(engine: Engine, recording: Recording): Promise<string[]
     isKilled = true
     process.kill(engineOf(process.pid), 'SIGKILL')
   }
-  const before = performance.now()
-  const found = await transcribe(engine, recording, onSeconds)
-  const seconds = (performance.now() - before) / 1000
-  const used = usedGpuMegabytes()
-  await engine.close()
-  const name = isKilled ? '1, killed at a third' : '1, not killed'
-  return cellsOf(name, { measured: 1, texts: [expected, found], seconds, used, recording })
+  const run = async () => [await transcribe(engine, recording, onSeconds)]
+  const row = await measured(engine, '1, killed at a third', { expected, run, recording })
+  if (!isKilled) throw new Error('the job ended before the engine was killed')
+  return row
 }
 
 /**
- * A measurement: `measured` jobs together took `seconds`. All `texts` must be equal. `used` is the GPU memory, in MB,
- * while all engines run.
+ * Measures the jobs of `run`, which returns the text of each job, and then closes the engines. Counts the texts that
+ * are equal to `expected`.
  */
-type Measured = { measured: number; texts: string[]; seconds: number; used: string; recording: Recording }
-
-function cellsOf(engines: string, { measured, texts, seconds, used, recording }: Measured): string[] {
-  const times = (measured * recording.seconds) / seconds
-  const equal = texts.filter(text => text === texts[0]).length
+async function measured(
+  engine: Engine,
+  engines: string,
+  { expected, run, recording }: { expected: string; run: () => Promise<string[]>; recording: Recording },
+): Promise<string[]> {
+  const before = performance.now()
+  const texts = await run()
+  const seconds = (performance.now() - before) / 1000
+  const used = usedGpuMegabytes()
+  await engine.close()
   return [
     engines,
-    `${measured}`,
+    `${texts.length}`,
     seconds.toFixed(1),
-    times.toFixed(0),
-    `${equal} of ${texts.length}`,
+    ((texts.length * recording.seconds) / seconds).toFixed(0),
+    `${texts.filter(text => text === expected).length} of ${texts.length}`,
     used,
     usedGpuMegabytes(),
   ]
