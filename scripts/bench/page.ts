@@ -46,7 +46,7 @@ async function run(): Promise<string[][]> {
       ids.push(addTranscript(db, { id, keyId }, conversation({ words: count, speakers: 4 })))
   })
   const server = await serve(data)
-  const browser = await launchBrowser()
+  const browser = await launchBrowser('layers')
   try {
     for (const [at, count] of sizes.entries()) {
       const url = `http://127.0.0.1:${server.port}`

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page, Route } from 'playwright-core'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
-import { browserFound, launchBrowser } from './browser.ts'
+import { browserFound, type Drawing, launchBrowser } from './browser.ts'
 import { speech } from './media.ts'
 import { password, passwordHash } from './password.ts'
 import type { TestService } from './service.ts'
@@ -16,15 +16,18 @@ if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of t
 /** A test that needs a browser. Without a browser, the test fails in CI, and is skipped elsewhere. */
 export const seen = test.skipIf(!browserFound && !isNeeded)
 
-let running: Browser | null = null
+const running = new Map<Drawing, Browser>()
 
 /**
- * Returns the browser of this process, and starts it if necessary. A start costs half a second of CPU time, so the
+ * Returns a browser of this process, and starts it if necessary. A start costs half a second of CPU time, so the
  * browser stays open until the process ends.
  */
-async function findRunningBrowser(): Promise<Browser> {
-  if (!running?.isConnected()) running = await launchBrowser()
-  return running
+async function findRunningBrowser(drawing: Drawing): Promise<Browser> {
+  const found = running.get(drawing)
+  if (found?.isConnected()) return found
+  const browser = await launchBrowser(drawing)
+  running.set(drawing, browser)
+  return browser
 }
 
 /**
@@ -32,12 +35,12 @@ async function findRunningBrowser(): Promise<Browser> {
  * test's CPU time. A visit with options, a visit to another service, or a second visit in the same test uses another
  * context.
  */
-export function useBrowser() {
+export function useBrowser(drawing: Drawing = 'whole') {
   let browser: Browser | null = null
   let visits: Visit[] = []
   const idle: Room[] = []
   beforeAll(async () => {
-    if (browserFound) browser = await findRunningBrowser()
+    if (browserFound) browser = await findRunningBrowser(drawing)
   })
   // A script error or a violation of the content security policy fails the test.
   afterEach(async () => {

@@ -9,7 +9,8 @@ import { startTestService } from '../support/service.ts'
 import { wavFile } from '../support/sound.ts'
 import { transcriptWith } from '../support/transcripts.ts'
 
-const browser = useBrowser()
+// Only a browser that draws in layers handles each turn of the mouse wheel.
+const browser = useBrowser('layers')
 const service = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
 
 type Open = {
