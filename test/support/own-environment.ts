@@ -8,7 +8,8 @@ import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-for (const name of ['MIMALLOC_PURGE_DELAY', 'BUN_JSC_useFTLJIT']) delete process.env[name]
+for (const name of Object.keys(process.env))
+  if (/^(MIMALLOC|BUN_JSC|BUN_GC)_/.test(name)) delete process.env[name]
 const cache = join(tmpdir(), `steno-test-cache-${process.getuid?.()}`)
 process.env.STENO_CACHE_DIR = cache
 const downloads = new Bun.Glob('{models,native/cuda-*}')
