@@ -103,9 +103,13 @@ seen('the page of the operator tells other accounts how to become an operator', 
   })
   await page.goto('/operator')
   await page.getByText('steno accounts operator EMAIL on').waitFor()
+  // The page may have sent requests before it knew the account. After this fetch, the test has counted all of them.
+  const fetchFacts = () => page.evaluate("fetch('/v1').then(response => response.text())")
+  await fetchFacts()
+  const before = requests
   await page.clock.fastForward(2 * timing.operatorEveryMs)
-  await page.evaluate("fetch('/v1').then(response => response.text())")
-  expect(requests).toBeLessThan(2)
+  await fetchFacts()
+  expect(requests).toBe(before)
   await page.locator('.menu-button').click()
   expect(await page.getByRole('link', { name: 'Operator' }).count()).toBe(0)
 })
