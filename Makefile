@@ -30,7 +30,7 @@ BATCH := $(shell chrt -b 0 true 2>/dev/null && echo chrt -b 0)
 # MIMALLOC_PURGE_DELAY=-1 keeps freed memory in the process. To give it back to the system, and to get it again, would
 # cost 4 % of all CPU time.
 # BUN_JSC_largeHeapSize and BUN_GC_TIMER_DISABLE let JavaScript collect garbage rarely. This saves 3 % of all CPU time,
-# and costs 200 MB of memory in each process.
+# and costs 150 MB of memory in each process.
 # test/support/own-environment.ts removes these variables from the environment of the programs that the tests start.
 # --no-isolate: the test files of a process share its modules, because to load the modules again for each file would
 # take a quarter of all CPU time. So a test file must undo what it changes in its process.
