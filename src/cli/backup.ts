@@ -15,7 +15,7 @@ import { whyForeign } from './foreign-secret.ts'
 import { print } from './print.ts'
 import { dataConfig, recordOptions } from './settings.ts'
 import { terminal } from './terminal.ts'
-import { causeOf } from './unwritable.ts'
+import { writing } from './unwritable.ts'
 
 export const backup = command({
   usage: 'steno backup FILE [--json]',
@@ -88,11 +88,7 @@ function writePrivate(files: readonly NewFile[]): void {
   using drafts = new DisposableStack()
   const written = files.map(({ path, fill }) => {
     const draft = drafts.use(new Draft(path))
-    try {
-      writeFileSync(draft.path, '', { mode: 0o600 })
-    } catch (error) {
-      throw new Error(`${path} cannot be written: ${causeOf(error)}`)
-    }
+    writing(path, () => writeFileSync(draft.path, '', { mode: 0o600 }))
     try {
       fill(draft.path)
     } catch (error) {

@@ -20,6 +20,7 @@ import { type Environment, pathsIn, settingsIn } from './installed.ts'
 import { say } from './print.ts'
 import { requireSystemd, requireVisible, unitText } from './unit.ts'
 import { parseUnitSettings } from './unit-settings.ts'
+import { writing } from './unwritable.ts'
 
 const binary = '/usr/local/bin/steno'
 const environmentFile = '/etc/steno.env'
@@ -108,16 +109,20 @@ export function requireUsable(settings: Environment, dataDir: string): void {
  */
 function putProgram(from: string, to: string): void {
   if (from === to) return
-  mkdirSync(dirname(to), { recursive: true })
-  using draft = new Draft(to)
-  copyFileSync(from, draft.path)
-  chmodSync(draft.path, 0o755)
-  draft.replace()
+  writing(to, () => {
+    mkdirSync(dirname(to), { recursive: true })
+    using draft = new Draft(to)
+    copyFileSync(from, draft.path)
+    chmodSync(draft.path, 0o755)
+    draft.replace()
+  })
 }
 
 function put(path: string, text: string, mode: number): void {
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text, { mode })
+  writing(path, () => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text, { mode })
+  })
 }
 
 /**
@@ -135,7 +140,7 @@ export function putSettings(path: string, dataDir: string): void {
   const added = `\n${line}`
   if (parseUnitSettings(`${readFileSync(path, 'utf8')}${added}`).STENO_DATA_DIR !== dataDir)
     throw new Error(`the last value in ${path} has no end: a quote or a line is missing`)
-  appendFileSync(path, added)
+  writing(path, () => appendFileSync(path, added))
 }
 
 /** Starts the service. If it does not start, the error contains the last line of the service's log. */

@@ -17,6 +17,15 @@ export function causeOf(error: unknown): string {
   return causes[Object(firstErrorOf(error)).code ?? ''] ?? reasonOf(error)
 }
 
+/** Calls `write`, which writes to `target`. If it fails, the error names `target` and says why it cannot be written. */
+export function writing(target: string, write: () => void): void {
+  try {
+    write()
+  } catch (error) {
+    throw new Error(`${target} cannot be written: ${causeOf(error)}`, { cause: error })
+  }
+}
+
 /**
  * If `error` says why a file cannot be written, returns an error that names the folder of the file and the setting that
  * chooses another folder. Otherwise returns `error`.

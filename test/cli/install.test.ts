@@ -72,6 +72,13 @@ test('the settings file gets the data folder if it names none, so that the comma
   expect(readFileSync(file, 'utf8')).toBe(open)
 })
 
+test('a settings file that cannot be written is named with the reason', () => {
+  const blocked = join(temporaryFolder(), 'etc')
+  writeFileSync(blocked, '')
+  const file = join(blocked, 'steno/steno.env')
+  expect(() => putSettings(file, '/srv')).toThrow(`${file} cannot be written: a part of the path is a file`)
+})
+
 test('the data folder in the settings file is used, and no other one is accepted', async () => {
   const image = temporaryFolder()
   const settings = join(image, 'etc/steno.env')

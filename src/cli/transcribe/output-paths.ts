@@ -5,7 +5,7 @@ import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { UsageError } from '../failure.ts'
 import { terminal } from '../terminal.ts'
-import { causeOf } from '../unwritable.ts'
+import { writing } from '../unwritable.ts'
 import { type Format, formatNames, formatOfFile, formats, readFormats } from './formats.ts'
 import { distinctNames } from './output-names.ts'
 import type { Source } from './source.ts'
@@ -59,14 +59,11 @@ export function openTarget({ folder, file }: Target): void {
     terminal.out('')
     return
   }
-  try {
+  writing(file === null ? `the output folder ${folder}` : `the output file ${file}`, () => {
     mkdirSync(place, { recursive: true })
     accessSync(place, constants.W_OK | constants.X_OK)
     if (file !== null) statSync(file, { throwIfNoEntry: false })
-  } catch (error) {
-    const output = file === null ? `folder ${folder}` : `file ${file}`
-    throw new Error(`the output ${output} cannot be written: ${causeOf(error)}`)
-  }
+  })
 }
 
 /**
