@@ -112,6 +112,29 @@ bool find_movie(Walk *walk, int64_t bytes_min, Box *movie, Clock *clock)
     return true;
 }
 
+// Returns true if this is an MP4 file whose box `moov` is missing or cut off. Most programs write `moov` last. So it is
+// missing if the recording was interrupted, or a copy of the file.
+bool is_mp4_without_index(void)
+{
+    const int64_t end = input_size();
+    Walk walk = {.boxes_left = BOXES_MAX};
+    Box box;
+    bool has_data = false;
+    int64_t at = 0;
+    while (next_box(&walk, &at, end, &box)) {
+        // In a picture (HEIC or AVIF), the box `meta` has the place of `moov`.
+        if (has_type(&box, "meta"))
+            return false;
+        if (has_type(&box, "moov"))
+            return walk.is_cut;
+        has_data = has_data || has_type(&box, "mdat") || has_type(&box, "moof");
+    }
+    // Some programs write the size of the box `mdat`, which has the bytes of the packets, only at the end of the
+    // recording. Before, the size is 0, and the walk ends at this box.
+    const uint8_t *type = peek(at + 4, 4);
+    return has_data || (type && memcmp(type, "mdat", 4) == 0);
+}
+
 // Reads the timescale (ticks per second) and the duration from the box `mvhd`, the header of the movie, or `mdhd`, the
 // header of a track. Both boxes have these two fields at the same places.
 Clock read_clock(Box header)

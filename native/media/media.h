@@ -86,6 +86,9 @@ enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
 bool edits_shift_only(int64_t index_bytes_min);
 int64_t find_link(int64_t from, int64_t to);
 
+// boxes.c: finds out why FFmpeg cannot open an MP4 file.
+bool is_mp4_without_index(void);
+
 // show.c and packets.c read the packets of a long MP4 file, and caf.c reads those of a long CAF file. FFmpeg would keep
 // an index of all these packets in memory.
 bool packets_find(void);

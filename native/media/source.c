@@ -250,6 +250,9 @@ const char *source_open(Source *source, const Order *order, int64_t from)
         refusal = hidden_for;
     if (refusal) {
         source_close(source);
+        // If the index is cut off, FFmpeg may find a part of it, for example the video track but not the audio track.
+        if (from == 0 && strcmp(refusal, "too-large") != 0 && is_mp4_without_index())
+            return "no-index";
         return from == 0 && strcmp(refusal, "not-media") == 0 ? open_behind_tag(source, order) : refusal;
     }
     describe(source);

@@ -8,6 +8,12 @@ import { type JobErrorCode, JobFailure } from '../errors.ts'
  */
 const refusals = {
   'not-media': { code: 'INVALID_MEDIA_FORMAT' },
+  'no-index': {
+    code: 'INVALID_MEDIA_FORMAT',
+    message:
+      'The MP4 file is incomplete: its index (moov) is missing. This happens if the recording or a copy is interrupted. ' +
+      'Copy the file again, or repair it.',
+  },
   'no-audio': { code: 'INVALID_MEDIA_FORMAT', message: 'The file has no audio track.' },
   'no-decoder': {
     code: 'INVALID_MEDIA_FORMAT',

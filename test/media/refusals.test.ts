@@ -8,6 +8,7 @@ import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { wavHeader } from '../support/sound.ts'
+import { box } from './boxes.ts'
 import { bounds, decodeAll, failureOf, fixture, forever, inspect, patienceMs } from './files.ts'
 import { expectTune, level, sampleRate, tune } from './tones.ts'
 
@@ -21,10 +22,47 @@ const refused = [
   { name: 'short.wav', message: 'The audio is 0.500 seconds long; at least 1 second is needed.' },
 ]
 
+const unreadable = 'The file is not audio or video that can be read.'
+const incomplete =
+  'The MP4 file is incomplete: its index (moov) is missing. This happens if the recording or a copy is interrupted. ' +
+  'Copy the file again, or repair it.'
+
+function written(bytes: Buffer): string {
+  const path = join(temporaryFolder(), 'file.mp4')
+  writeFileSync(path, bytes)
+  return path
+}
+
 describe.each(refused)('$name', ({ name, message }) => {
   test('is refused with its own message', async () => {
     expect(await failureOf(inspect(fixture(name)))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message })
   })
+})
+
+describe('an MP4 file that is cut off', () => {
+  const file = readFileSync(fixture('aac.m4a'))
+  const indexAt = file.indexOf('moov') - 4
+  const soundAt = file.indexOf('mdat') - 4
+  const withoutSize = Buffer.from(file.subarray(0, indexAt))
+  withoutSize.writeUInt32BE(0, soundAt)
+
+  test.each([
+    ['before the index', file.subarray(0, indexAt), incomplete],
+    ['in the index', file.subarray(0, indexAt + 300), incomplete],
+    ['in the sound', file.subarray(0, soundAt + 1000), incomplete],
+    ['before the size of the sound is written', withoutSize, incomplete],
+    ['before the sound', file.subarray(0, soundAt), unreadable],
+  ])('%s is refused with its own message', async (_, bytes, message) => {
+    expect(await failureOf(inspect(written(bytes)))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message })
+  })
+})
+
+test('a segment of a stream is an MP4 file without its index, and a photo is not', async () => {
+  const data = box('mdat', Buffer.alloc(1000))
+  const segment = Buffer.concat([box('styp', Buffer.from('msdh')), box('moof', Buffer.alloc(100)), data])
+  const photo = Buffer.concat([box('ftyp', Buffer.from('heic')), box('meta', Buffer.alloc(100)), data])
+  expect(await failureOf(inspect(written(segment)))).toMatchObject({ message: incomplete })
+  expect(await failureOf(inspect(written(photo)))).toMatchObject({ message: unreadable })
 })
 
 test('an empty file is not media', async () => {
