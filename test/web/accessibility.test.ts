@@ -303,6 +303,13 @@ seen('a person with a keyboard keeps the place when a button sends a form, or di
   await focused('.job:only-child a')
   await page.getByRole('button', { name: 'Delete talk.mp3' }).press('Enter')
   await focused('main h1')
+  const { id } = (await nia.post('/v1/transcribe', { url: 'https://media.example/a.mp3' })).body
+  await nia.post(`/v1/transcribe/${id}/cancel`)
+  await page.goto(`/jobs/${id}`)
+  await page.route('**/v1/transcribe', route => route.fulfill({ status: 500, body: '' }))
+  await page.getByRole('button', { name: 'Try again' }).press('Enter')
+  await page.locator('.toast').waitFor()
+  await focused('button.main')
 })
 
 // If an opened dialog got the focus only after the browser has drawn it, the first letters of a person who types at once

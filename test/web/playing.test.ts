@@ -116,8 +116,10 @@ seen('a click on a word plays it, and the page follows until the reader scrolls 
   await page.mouse.wheel(0, -100_000)
   await until(page, 'scrollY === 0')
   await back.waitFor()
-  await page.getByRole('button', { name: 'Back to the spoken word' }).click()
+  await back.press('Enter')
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
+  // The pressed button has disappeared. The focus is on the spoken sentence.
+  await until(page, "document.activeElement.matches('.turn[aria-current] .utterance')")
   // The page also stays where a person types while the recording plays on.
   await page.keyboard.press('e')
   await page.locator('.utterance:focus').waitFor()
@@ -186,8 +188,10 @@ seen('subtitles are shown on the video, and hidden again', async () => {
   await until(page, "document.querySelector('video').textTracks[0]?.cues?.length > 0")
   const shown = "[...document.querySelector('video').textTracks[0].cues].map(({ text }) => text).join(' ')"
   expect(await page.evaluate(shown)).toContain('We should talk about the budget')
-  await page.getByRole('button', { name: 'Hide subtitles' }).click()
+  await page.getByRole('button', { name: 'Hide subtitles' }).press('Enter')
   await until(page, "!document.querySelector('track[src]')")
+  // The pressed button has disappeared. The focus is on the button beside it.
+  await until(page, "document.activeElement.textContent === 'Full screen'")
 })
 
 /** Records half a second of a canvas as a video file, in the browser. */

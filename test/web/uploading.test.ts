@@ -373,9 +373,12 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   await page.reload()
   await page.getByText('stopped at 94%').waitFor()
+  await page.getByLabel('Choose the file again').focus()
   await page.getByLabel('Choose the file again').setInputFiles(path)
   // The job fails, because the file contains only zeros. The link to the job shows that the upload is complete.
   await page.getByRole('link', { name: 'long.wav' }).waitFor()
+  // The field for the file has disappeared, then the row of the upload. The focus is not lost.
+  await page.locator('h1:focus').waitFor()
   const row = service.db.find<{ bytes: number }>(
     'select file_bytes as bytes from jobs where account_id = $id',
     {

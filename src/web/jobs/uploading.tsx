@@ -1,6 +1,6 @@
 // The list of uploads. Each row shows the progress of one file. Above several rows is a button for all of them.
 
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
 import { isConfirmed } from '../parts/confirm.tsx'
 import { FaultText } from '../parts/form.tsx'
@@ -46,6 +46,14 @@ function AllUploads({ uploads }: { uploads: Upload[] }) {
 function UploadRow({ upload }: { upload: Upload }) {
   const { name, size, sent, state, fault } = upload
   const row = useReturnedFocus<HTMLLIElement>()
+  const isLost = state === 'lost'
+  useLayoutEffect(() => {
+    if (!isLost) return
+    // Called when the file was chosen again: the field for the file has disappeared with the focus.
+    return () => {
+      if (document.activeElement === document.body) row.current?.querySelector('button')?.focus()
+    }
+  }, [isLost])
   return (
     <li ref={row} class="upload">
       <div class="line">
@@ -57,7 +65,7 @@ function UploadRow({ upload }: { upload: Upload }) {
       <progress max={size} value={sent} aria-label={text.progress(name)} />
       {fault && <FaultText text={fault} />}
       <div class="line">
-        {state === 'lost' ? <ChooseAgain upload={upload} /> : <PauseButton upload={upload} />}
+        {isLost ? <ChooseAgain upload={upload} /> : <PauseButton upload={upload} />}
         <button
           type="button"
           aria-label={text.ofFile(text.stop, name)}

@@ -41,6 +41,7 @@ function Failed({ job }: { job: WholeJob }) {
   const isBusy = useSignal(false)
   const { code = '', message = '' } = job.error ?? {}
   const again = async () => {
+    if (isBusy.value) return
     isBusy.value = true
     await submitAgain(job).then(({ id }) => go(`/jobs/${id}`), tellFault)
     isBusy.value = false
@@ -57,7 +58,7 @@ function Failed({ job }: { job: WholeJob }) {
         <p class="hint">{text.costsNothing}</p>
         <div class="line">
           {job.source_url ? (
-            <button type="button" class="main" disabled={isBusy.value} onClick={again}>
+            <button type="button" class="main" aria-disabled={isBusy.value} onClick={again}>
               {words.tryAgain}
             </button>
           ) : (

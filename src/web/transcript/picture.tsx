@@ -2,6 +2,7 @@
 // recording has sound only.
 
 import type { RefObject } from 'preact'
+import { useRef } from 'preact/hooks'
 import { words } from '../words.ts'
 import type { Studio } from './studio.ts'
 
@@ -30,13 +31,19 @@ export function Picture({ studio, video }: PictureProps) {
 }
 
 function PictureTools({ studio, video }: PictureProps) {
+  const fullScreen = useRef<HTMLButtonElement>(null)
+  const hideSubtitles = () => {
+    studio.subtitles.value = null
+    // The pressed button disappears.
+    fullScreen.current?.focus()
+  }
   return (
     <div class="line">
-      <button type="button" onClick={() => void video.current?.requestFullscreen()}>
+      <button ref={fullScreen} type="button" onClick={() => void video.current?.requestFullscreen()}>
         {text.fullScreen}
       </button>
       {studio.subtitles.value && (
-        <button type="button" onClick={() => (studio.subtitles.value = null)}>
+        <button type="button" onClick={hideSubtitles}>
           {text.hideSubtitles}
         </button>
       )}

@@ -115,8 +115,10 @@ export class Studio {
     if (place) this.view?.reveal(place.utterance)
   }
 
+  /** Scrolls to the spoken utterance and focuses it, because the pressed button disappears. */
   follow(): void {
     this.goTo(this.player.position)
+    this.view?.focusSpoken()
   }
 
   /**
@@ -147,7 +149,7 @@ export class Studio {
 
   /**
    * Starts editing at the place of the page at which the person is, and puts the caret there: before the spoken word, or
-   * else at the start of a sentence. A sentence that has the focus keeps it.
+   * else at the start of a sentence. If this sentence has the focus and a caret, the caret stays.
    */
   editHere(): void {
     const { view } = this
@@ -155,7 +157,9 @@ export class Studio {
     const utterance = view.utteranceInView()
     const spoken = view.placeOf(view.show(this.player.position))
     const from = spoken?.utterance === utterance ? spoken.from : 0
-    this.#wanted = view.spans[utterance] === document.activeElement ? null : { utterance, from, to: from }
+    const span = view.spans[utterance]
+    const hasCaret = span === document.activeElement && span?.contains(getSelection()?.anchorNode ?? null)
+    this.#wanted = hasCaret ? null : { utterance, from, to: from }
     this.edits.setEditing(true)
   }
 

@@ -6,7 +6,7 @@ import { words } from '../words.ts'
 import { textBeforeCaret } from './caret.ts'
 import { tidied } from './document.ts'
 import type { Studio } from './studio.ts'
-import type { TranscriptView } from './view.ts'
+import { focusText, type TranscriptView } from './view.ts'
 
 const text = words.editing
 
@@ -51,13 +51,6 @@ function endFields({ root, spans }: TranscriptView): void {
   }
   root.classList.remove('editing')
   root.hidden = false
-}
-
-/** Focuses a sentence that was a text field. A keyboard user then continues at the same place. */
-function focusText(span: HTMLElement): void {
-  span.tabIndex = -1
-  span.focus({ preventScroll: true })
-  span.addEventListener('blur', () => span.removeAttribute('tabindex'), { once: true })
 }
 
 function beforeInput({ edits }: Studio, event: InputEvent): void {

@@ -16,6 +16,13 @@ export type ViewOptions = ParagraphOptions & {
   onSpoken: (utterance: HTMLElement) => void
 }
 
+/** Focuses an utterance, which need not be a text field. A keyboard user then continues at this place. */
+export function focusText(span: HTMLElement): void {
+  span.tabIndex = -1
+  span.focus({ preventScroll: true })
+  span.addEventListener('blur', () => span.removeAttribute('tabindex'), { once: true })
+}
+
 export class TranscriptView {
   index: WordIndex
   /** The HTML elements of the utterances, in the order of the utterances. */
@@ -66,6 +73,11 @@ export class TranscriptView {
     }
     if (this.options.follows()) this.reveal(place.utterance, { calmly: true })
     return word
+  }
+
+  /** Focuses the utterance that the player is playing. */
+  focusSpoken(): void {
+    if (this.#sentence) focusText(this.#sentence)
   }
 
   /**
