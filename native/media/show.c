@@ -11,8 +11,9 @@
 #include "media.h"
 #include <libavutil/mathematics.h>
 
-// FFmpeg sees at least this many packets of each track, which is more than it reads to find the codec. It sees whole
-// chunks (packets that are stored together), so it can see some more.
+// A long file is opened with only the beginning of each track (see `show_track`). FFmpeg sees at least this many
+// packets of each track, which is more than it reads to find the codec. It can see some more, because the tables of a
+// track can end only at some packets (see `end_tables`).
 enum { PACKETS_SHOWN = 8192 };
 // The maximum number of packets of an audio track. FFmpeg reads the file if it has more. Ten hours of Opus with the
 // shortest packets (2.5 ms) have this many.
@@ -66,7 +67,7 @@ static bool is_timescale(int64_t value)
 }
 
 // Finds which part of a track is played, and at which time, from its edit list. The result is the same as in FFmpeg.
-// Returns false if only FFmpeg can find it.
+// Returns false if this code cannot read the edit list or the times. FFmpeg then reads the whole file itself.
 static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t length)
 {
     const Clock media = read_clock(track->boxes[MDHD]);
@@ -106,9 +107,9 @@ static void show_entries(Table table, int64_t count)
         input_replace(table.from - 4, (uint32_t)count);
 }
 
-// Returns how many entries of the box `ctts` FFmpeg must see for the first `packets` packets. The box has a time offset
-// for each packet. If an offset is negative, FFmpeg shifts the whole track by the largest negative offset, so it must
-// see all entries.
+// FFmpeg gets only the first `packets` packets of a track. Returns how many entries of the box `ctts` it needs for
+// them. The box has a time offset for each packet. If an offset is negative, FFmpeg shifts the whole track by the
+// largest negative offset, so it needs all entries.
 static int64_t count_offsets(Table table, int64_t packets)
 {
     Reader *reader = &cursor.times;
@@ -123,10 +124,10 @@ static int64_t count_offsets(Table table, int64_t packets)
     return needed;
 }
 
-// Makes the tables of a track end for FFmpeg after the last packet that was read. The tables list whole chunks (packets
-// that are stored together), and runs, which are series of chunks with the same number of packets. So the packet must
-// be the last one of its chunk, or its chunk must be the first one of a run. In the second case, FFmpeg reads a smaller
-// number of packets for this run. Returns false if the packet is in another place.
+// Makes the tables of a track end for FFmpeg after the last packet that was read. A chunk is a group of packets that
+// are stored together. A run is a series of chunks, and the tables give one number of packets for all its chunks. So
+// the tables can end in two places: at the end of a chunk, or in the first chunk of a run. In the second case, the
+// number of packets of this run is reduced. Returns false if the packet is in another place.
 static bool end_tables(const Tables *tables, int64_t packets)
 {
     const int64_t runs = cursor.runs.next - (cursor.next_run < INT64_MAX);
@@ -141,9 +142,9 @@ static bool end_tables(const Tables *tables, int64_t packets)
     return true;
 }
 
-// Checks the tables of a track, and shows FFmpeg only their beginning. Returns false if only FFmpeg can read the
-// tables. `packets` becomes the number of packets. The tables of an audio track are checked to their end, and `length`
-// becomes the sum of the lengths of its packets, in ticks.
+// Checks the tables of a track, and shows FFmpeg only their beginning. Returns false if this code cannot read the
+// tables, so that FFmpeg must read the file itself. Sets `packets` to the number of packets. The tables of an audio
+// track are checked to their end, and `length` is set to the sum of the lengths of its packets, in ticks.
 static bool show_track(const Tables *tables, bool is_audio, int64_t *packets, int64_t *length)
 {
     int64_t shown = tables->packets <= PACKETS_SHOWN ? tables->packets : 0;
@@ -166,7 +167,8 @@ static bool show_track(const Tables *tables, bool is_audio, int64_t *packets, in
     return shown > 0;
 }
 
-// Returns true if each packet in the tables lasts one tick. Such a packet is a single sample of uncompressed sound.
+// Returns true if each packet in the tables lasts one tick, the unit of the track's clock. Such a packet is a single
+// sample of uncompressed sound.
 static bool is_uncompressed(const Tables *tables)
 {
     uint8_t bytes[8];
@@ -192,8 +194,9 @@ static int64_t last_start(const Audio *audio)
     return start;
 }
 
-// Adds an audio track. Sets `before` to the state of the track before its first fragment, and `packets` to the number
-// of packets in its tables.
+// Checks the tables of the audio track `audio`, and reads its edit list. The fragments of the track follow the packets
+// in its tables, so `before` gets the times of the last packet in the tables. Sets `packets` to the number of packets
+// in the tables. Returns false if FFmpeg must read the file itself.
 static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTrack *before, int64_t *packets)
 {
     Tables *tables = &audio->tables;
@@ -209,8 +212,9 @@ static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTra
     return true;
 }
 
-// Adds a track of any kind. Sets `before` to the state of the track before its first fragment, and `packets` to the
-// number of packets in its tables.
+// Checks a track of any kind, and adds an audio track to `audio_tracks`. Sets `before` to the data that are needed to
+// read the fragments of the track: its number, and the times of the last packet in its tables. Sets `packets` to the
+// number of packets in its tables. Returns false if FFmpeg must read the file itself.
 static bool add_track(const Track *track, Clock movie, bool is_fragmented, FragmentTrack *before, int64_t *packets)
 {
     Tables tables;
@@ -228,16 +232,16 @@ static bool add_track(const Track *track, Clock movie, bool is_fragmented, Fragm
     return add_audio(track, movie, audio, before, packets);
 }
 
-// Returns a reader of the fragments that is before the first packet. A fragment is a part of the file with a list of
+// Returns a reader that has not read a packet of the fragments yet. A fragment is a part of the file with a list of
 // packets.
 const Fragments *fragments_at_start(void)
 {
     return &fragments;
 }
 
-// A fragment is a part of the file with a list of packets. Checks all fragments, and shows FFmpeg only the first ones.
-// Returns false if only FFmpeg can read the fragments. Adds the number of packets in all fragments to `packets`, which
-// has the number of packets in the tables.
+// Checks all fragments, and lets FFmpeg read only the first ones. A fragment is a part of the file with a list of
+// packets. Returns false if FFmpeg must read the file itself, because this code cannot read a fragment. `packets`
+// contains the number of packets in the tables, and this function adds the number of packets in the fragments.
 static bool show_fragments(int64_t *packets)
 {
     const bool has_tables = *packets > 0;

@@ -383,8 +383,8 @@ void source_drain(Source *source, UseFrame *use, void *user)
 {
     feed(source, NULL, use, user);
     avcodec_flush_buffers(source->decoder);
-    // After a flush, some decoders return no frame for the first packet, so some sound is lost. Only the timestamp of
-    // the next frame then tells at which time it starts.
+    // After a flush, some decoders return no frame for the first packet, so its sound is lost. The next frame then does
+    // not follow the previous sound, and only its timestamp tells when it starts.
     source->lost = true;
 }
 

@@ -9,9 +9,9 @@ import { devicesFor } from './devices.ts'
 
 /**
  * Matches the entries of the data folder that the engine must not read: the secret key, the lock file, the folder with
- * sent mail, and each database or backup (a name with `.db`). The name of a compact copy of a model has a hash after a
- * dot, and that of a draft (a file that is still being written) a UUID. A hash or UUID that begins with `db` must not
- * match.
+ * sent mail, and each database or backup (a name with `.db`). Two other kinds of names can contain `.db` by chance, and
+ * must not match. A compact copy of a model (a copy with 8-bit weights) has a hash after a dot. A draft (a file that is
+ * still being written) has a UUID after a dot.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
@@ -23,7 +23,10 @@ export type EngineRights = {
   /** The folder of the model. */
   folder?: string
   mediaProgram?: Config['mediaProgram']
-  /** A folder to which this process may write: that of the compact copy which it makes. */
+  /**
+   * The folder to which this process may write a compact copy of a model (a copy with 8-bit weights). Missing if the
+   * process makes no compact copy.
+   */
   writes?: string
 }
 

@@ -15,8 +15,9 @@ type EditRequest = Static<typeof editRequest>
 export type EditedJob = { job: Job; edits: number; utterances: ({ index: number } & Utterance)[] }
 
 /**
- * Edits the transcript of a completed job of this account. `knownEdits` lists the edit counts that the caller accepts,
- * or is null for every count. Throws an ApiError if the present count is not in the list.
+ * Edits the transcript of a completed job of this account. The database counts the edits of each transcript.
+ * `knownEdits` lists the counts that the caller accepts, or is null if every count is accepted. Throws an ApiError if
+ * the present count is not in the list.
  */
 export function editJob(
   db: Db,

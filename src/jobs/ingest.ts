@@ -47,8 +47,9 @@ export function openIngest(parts: DownloadParts & { media: Media; pause?: Pause 
 }
 
 /**
- * Returns the pause, in milliseconds, between a failed inspection and the account's next one. It is as long as the
- * failed inspection took, but within `limits.inspectionRestMs`.
+ * Returns the pause, in milliseconds, between a failed inspection and the account's next one. A failed inspection is
+ * not charged, so the pause limits this free work. It is as long as the failed inspection took, but within
+ * `limits.inspectionRestMs`.
  */
 export function restAfter(tookMs: number): number {
   const { min, max } = limits.inspectionRestMs

@@ -8,7 +8,7 @@ export const transcriptLimits = {
   cueChars: { default: 80, min: 10, max: 500 },
   cueSeconds: { default: 10, min: 1, max: 60 },
   stripCharsMax: 32,
-  /** The minimum length of a cue, unless the next cue of the same speaker begins earlier. */
+  /** The minimum time for which a subtitle cue is shown, unless the next cue of the same speaker begins earlier. */
   cueVisibleMsMin: 100,
 
   // Limits of stored transcripts.

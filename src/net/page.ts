@@ -16,8 +16,8 @@ export type PageFilter = {
 
 /**
  * Opens a filter that holds back the first `sniffBytes` bytes of a response's body. If they do not start a web page,
- * all bytes go to `write`. Otherwise, the filter throws a JobFailure when `pageBytesMax` bytes, or all bytes, have
- * arrived.
+ * all bytes go to `write`. Otherwise, the filter throws a JobFailure. It first waits for `pageBytesMax` bytes or the
+ * end of the body, to find out whether the page asks for a password.
  */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()

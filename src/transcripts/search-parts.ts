@@ -7,9 +7,9 @@ import { limits } from '../limits.ts'
 
 /**
  * Adds the transcript of a completed job to a part of the account's search index, and returns the part's number. Each
- * part covers a range of job numbers, and two ranges never overlap. Creates a part if there is none, or if the part
- * found for the job number is full and covers only lower numbers. If it also covers higher numbers, a new part for this
- * number could overlap with it, so even a full part gets the transcript.
+ * part covers a range of job numbers, and two ranges never overlap. A new part is created if there is none, or if the
+ * part for this job number is full. But if the full part also covers higher job numbers, it still gets the transcript,
+ * because the range of a new part could overlap with it.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(
@@ -64,7 +64,7 @@ export function partsUpTo(db: Db, accountId: string, seq: number): number[] {
     .map(({ id }) => id)
 }
 
-/** Returns the form of a word in the search index: the number of its part, the letter x, the word. */
+/** Returns the form of a word in the search index: the number of the index part, the letter x, and the word. */
 export function wordInPart(part: number, word: string): string {
   return `${part}x${word}`
 }

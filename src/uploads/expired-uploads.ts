@@ -35,7 +35,10 @@ export function purgeExpiredUploads(
   )
 }
 
-/** Returns the ids of some expired uploads, not in `sending`, that were not used and whose files may still exist. */
+/**
+ * Returns the ids of expired uploads that were not used and whose files may still exist, but at most
+ * `uploadRemovalsMax`. Leaves out the uploads in `sending`, whose bytes are arriving.
+ */
 function listExpiredUploads(db: Db, sending: string[]): string[] {
   return db
     .list<{ id: string }>(

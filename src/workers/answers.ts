@@ -37,7 +37,7 @@ export type ClaimAnswer =
 
 /**
  * The answer to a progress report, which may contain utterances. `heard` is the number of utterances that the server
- * has received since the claim. The next report starts with the utterance at this index.
+ * has received since the worker requested the job. The next report starts with the utterance at this index.
  */
 export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
 

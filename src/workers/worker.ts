@@ -207,7 +207,7 @@ export class Worker {
       const hello = this.#hello()
       this.#welcome(await this.#server.ask('hello', hello), hello)
     } catch {
-      // No retry is needed, because `#greet` sends `hello` messages at intervals.
+      // A `hello` without an answer is not repeated here, because `#greet` sends `hello` messages at intervals.
     }
   }
 
@@ -339,8 +339,8 @@ export class Worker {
   }
 
   /**
-   * Stops a job by order of the server. Ignores an invalid order, or an order for a claim that this worker does not
-   * hold.
+   * Stops a job when the server orders it. Ignores an invalid order. Each claim (a worker's request for a job) has a
+   * number, the fence. An order with another fence is for another claim, so it is ignored too.
    */
   #obey(bytes: Uint8Array): void {
     const order = readStopOrder(bytes)

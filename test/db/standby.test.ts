@@ -52,9 +52,9 @@ function sharedFolder(): string {
 }
 
 /**
- * Joins a pair of servers, of which one works and one waits. `folder` is shared, and `dataDir` belongs to this server
- * alone. This server's clock moves only by calls of `advance`. The server may take the lease after a silence of
- * `silenceMs`.
+ * Joins a pair of servers, of which one works and one waits. The server that works renews its lease, a file in
+ * `folder`. The other server may take over when the lease was not renewed for `silenceMs`. `folder` is shared, and
+ * `dataDir` belongs to this server alone. This server's clock moves only by calls of `advance`.
  */
 function joinPair(folder: string, dataDir: string, silenceMs = afterMs) {
   let nowMs = 0
@@ -80,8 +80,8 @@ async function takeLease(
   folder: string,
   generation: number,
 ): Promise<void> {
-  // If the last holder was writing a renewal when it stopped, this server waits for one more lease period. The clock
-  // must then advance twice.
+  // If the last holder of the lease was writing a renewal when it stopped, this server waits for one more lease period.
+  // The clock must then advance twice.
   const isTaken = () => existsSync(join(folder, `lease-0000000${generation}`))
   const clock = setInterval(() => isTaken() || advance(afterMs), 1)
   await joined.finally(() => clearInterval(clock))
@@ -243,7 +243,8 @@ test('a server whose data folder is a copy of that of the serving one waits, and
   cpSync(one, two, { recursive: true })
   addAccount(one, 'late')
   addAccount(two, 'other')
-  // With this long lease period, the first server renews its lease many times between two checks by the second server.
+  // The lease period of the second server is 20 times longer, so this server checks the lease less often. Between two
+  // checks, the first server renews the lease many times.
   const second = joinPair(folder, two, 20 * afterMs)
   await second.waits
   const idOf = (dataDir: string) => readFileSync(join(dataDir, 'standby.id'), 'utf8')
@@ -391,7 +392,8 @@ test('a damaged or incomplete copy is skipped for an older one', async () => {
   copyFileSync(join(folder, 'copy-00000001-00000000.db'), join(folder, 'copy-00000001-00000002.db'))
   await joinPair(folder, two).joined
   expect(namesIn(two)).toEqual(['ana'])
-  // An intact copy is not skipped if its restore fails. Here it fails because the folder `two` exists.
+  // Only a damaged or incomplete copy is skipped. If the restore of an intact copy fails, an error is thrown. Here the
+  // restore fails because the folder `two` exists.
   const restored = restoreInChild(join(folder, 'copy-00000001-00000000.db'), two)
   await expect(restored).rejects.toThrow('was not restored: EEXIST')
 })

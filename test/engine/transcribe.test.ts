@@ -30,13 +30,14 @@ const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 let compactFolder: string
 /**
- * All models of the engine. The speech model is the compact form (8-bit weights) that steno makes of the pocket model.
+ * All models of the engine. The speech model is the pocket model (the small model of the tests), which steno has
+ * converted to the compact form (8-bit weights).
  */
 let models: LoadedModels
 let compact: Whisper
 /**
- * All models of the engine. The speech model is the pocket model with the graphs in its folder, not in its compact form
- * (8-bit weights).
+ * All models of the engine. The speech model is the pocket model (the small model of the tests) with the graphs in its
+ * folder, not in its compact form (8-bit weights).
  */
 let published: LoadedModels
 
@@ -218,8 +219,8 @@ type TwoClips = { truths: Truth[]; samples: Float32Array; bytes: Uint8Array; tra
 let heardTwo: Promise<TwoClips> | null = null
 
 /**
- * Joins two clips with a long silence between them. Returns the references of the two clips, the samples of the joined
- * sound, its WAV file as bytes, and its transcript.
+ * Joins two clips with a long silence between them. Returns the known sentences of the two clips, the samples of the
+ * joined sound, its WAV file as bytes, and its transcript.
  */
 async function twoClips(): Promise<TwoClips> {
   const truths = await Promise.all(['doctor', 'en-unseen-linda'].map(truthOf))
@@ -459,7 +460,9 @@ function expectOrder({ utterances, duration_seconds: duration }: Transcript): vo
   expect(before).toBeLessThanOrEqual(duration)
 }
 
-/** Returns a fake speech model. It recognises its own name once in each block of sound. */
+/**
+ * Returns a fake speech model. For all windows of sound that it gets in one call, it returns one text: its own name.
+ */
 function speaking(name: string, languages: string[], detected: string | null = null): SpeechModel {
   const say = (windows: readonly Window[], language: string | null) => ({
     language: language ?? detected ?? '',

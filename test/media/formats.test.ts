@@ -76,7 +76,7 @@ test('a WAV file with the extensible header and 24-bit integers in 32-bit sample
   expect((await inspect(path)).codec).toBe('pcm_s32le')
   expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
 
-  // In a file without the extensible header, FFmpeg takes the same samples (24 used bits of 32) for 24-bit floats.
+  // Without the extensible header, FFmpeg treats the same samples (24 used bits of 32) as 24-bit floats.
   const plain = readFileSync(path)
   plain.writeUInt16LE(1, 20)
   plain.writeUInt16LE(24, 34)

@@ -63,7 +63,10 @@ export function folderOfProcess(place: string, prefix: string): string {
   return folder
 }
 
-/** Starts a shell that removes a folder when this process ends: its standard input is then closed. */
+/**
+ * Starts a shell that removes a folder when this process ends. The shell waits for the end of its standard input, which
+ * is a pipe from this process.
+ */
 export function removeAtEnd(folder: string): void {
   const script = 'read -r line; rm -rf "$0"'
   Bun.spawn(['sh', '-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'] }).unref()

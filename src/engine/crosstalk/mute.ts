@@ -6,7 +6,7 @@ import { type Crosstalk, hopSamples } from './find-crosstalk.ts'
 /** The length of a fade-out or fade-in, in samples: 4 ms. A fade avoids a click. */
 const fade = 0.004 * sampleRate
 
-/** Yields the sound of a channel, with silence where it has crosstalk. */
+/** Yields the sound of a channel. Crosstalk (the quiet voice of a person in another channel) is replaced by silence. */
 export async function* withoutCrosstalk(
   sound: AsyncIterable<Float32Array>,
   crosstalk: Crosstalk,

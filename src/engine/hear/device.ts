@@ -100,7 +100,8 @@ function sizeOf(weights: FloatWeights, { width, heads, layers, alignmentHeads }:
     throw new Error(
       `the weights are of a model with ${decoderLayers} decoder layers, config.json of ${layers}`,
     )
-  // The graphs return the attention layer by layer, so the alignment heads are sorted by layer.
+  // Word times are computed from the attention of the alignment heads. The graphs return this attention layer by layer,
+  // so the alignment heads are sorted by layer.
   const inOrder = (alignmentHeads ?? []).toSorted(([one], [other]) => one - other)
   const positionsOf = (half: string) => weights.get(`${half}.embed_positions.weight`)?.().dims[0] ?? 0
   return {

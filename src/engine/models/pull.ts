@@ -69,7 +69,8 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
     else if (await isWhole(folder, files)) return installed
   }
   const total = files.reduce((sum, file) => sum + file.size, 0)
-  // The name of the draft folder contains the commit, so an attempt resumes only a download of the same commit.
+  // The name of the draft folder contains the commit of the model's repository, so an attempt resumes only a download
+  // of the same commit.
   const draft = `${folder}.${revision.slice(0, 12)}.part`
   removeOtherDrafts(folder, draft)
   mkdirSync(draft, { recursive: true })
@@ -98,8 +99,8 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
 }
 
 /**
- * Removes the draft folders (incomplete downloads) of other commits. A download resumes only a draft folder of its own
- * commit.
+ * Removes the draft folders (incomplete downloads) of other commits of the model's repository. A download resumes only
+ * a draft folder of its own commit.
  */
 function removeOtherDrafts(folder: string, draft: string): void {
   const [dir, id] = [dirname(folder), basename(folder)]

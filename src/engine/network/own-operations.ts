@@ -24,8 +24,8 @@ type LinearOptions = {
 }
 
 /**
- * Adds an operation that multiplies activations (rows × inputs) by a matrix in the layout of the encoder, and adds its
- * bias.
+ * Adds an operation that multiplies activations (rows × inputs) by a matrix of 8-bit weights (inputs × outputs), and
+ * adds the bias of the matrix.
  */
 export function ownLinear(
   layers: Layers,
@@ -63,7 +63,7 @@ export function ownBlock(
 
 /**
  * Adds the self-attention of one layer of the encoder to the graph. `parts` has the queries, the keys and the values of
- * each frame.
+ * each frame. `mass` has a number for each frame, which is added to the scores of this frame before the softmax.
  */
 export function ownAttention(layers: Layers, parts: string, mass: string): string {
   return layers.graph.add('steno.Attention', [parts, mass])

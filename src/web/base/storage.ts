@@ -39,7 +39,8 @@ export function forget(name: string): void {
   try {
     localStorage.removeItem(`steno.${name}`)
   } catch {
-    // The browser refuses local storage, so the value was only in memory.
+    // The browser refuses local storage, so it contains no value. The value was only in `memory`, and is already
+    // deleted.
   }
 }
 

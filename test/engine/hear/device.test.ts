@@ -88,8 +88,9 @@ test('the scores at the start token are computed as well as those of the last to
 })
 
 /**
- * Decodes windows in one batch. Returns the tokens, log probabilities and attention of each window. Window N ends with
- * 9 - N tokens, so the windows end at different steps. All windows have the same prompt and the first token 254.
+ * Decodes windows in one batch. Returns the tokens, log probabilities and attention of each window. Window N is decoded
+ * until it has 9 - N tokens, so the windows end at different steps. All windows have the same prompt and the first
+ * token 254.
  */
 function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
   const frames = windows.map(() => small.frames)
@@ -201,8 +202,8 @@ async function openBoth() {
 
 let pocketOpened: ReturnType<typeof openBoth> | null = null
 /**
- * Returns the pocket model twice: with the graphs in its folder, and with the graphs that steno makes for GPUs. Only
- * the first call opens the graphs.
+ * Returns the pocket model (the small model of the tests) twice: with the graphs in its folder, and with the graphs
+ * that steno makes for GPUs. Only the first call opens the graphs.
  */
 const openPocket = () => (pocketOpened ??= openBoth())
 
