@@ -172,7 +172,8 @@ async function fetchBare(path: string, folder: string): Promise<number> {
 }
 
 /**
- * Waits until the worker's folder has the first bytes of a media file. The file at the path `earlier` does not count.
+ * Waits until the worker's folder has the first bytes of a media file. `earlier` is the path of the media file of the
+ * previous job, which does not count.
  */
 async function untilBytes(folder: string, earlier: string | null): Promise<void> {
   for (;;) {

@@ -63,7 +63,10 @@ async function rowOf(engine: Engine, count: number, recording: Recording): Promi
   return measured(engine, `${count}`, { expected, run, recording })
 }
 
-/** Kills the engine when the second of two jobs has reached a third of the recording. */
+/**
+ * Transcribes the recording twice, and kills the engine when the second job has reached a third of the recording. The
+ * returned table row shows whether the second job still ends with the same text as the first.
+ */
 async function killedRow(engine: Engine, recording: Recording): Promise<string[]> {
   const expected = await transcribe(engine, recording)
   let isKilled = false

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { causeOf } from './unwritable.ts'
 
-/** Throws if there is no file at `path`, such as a folder or a named pipe, or if this user may not read it. */
+/** Throws if `path` does not exist, if it is not a file (for example a folder), or if this user may not read it. */
 export function requireFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false })
   if (!found) throw new Error(`there is no file ${path}`)

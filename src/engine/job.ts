@@ -114,7 +114,8 @@ async function hearChannels(
   }
   if (given !== null) return heard
   const { channels, language } = wrongLanguages(transcriptsOf(heard))
-  // The progress stays at the end of the recording while channels are transcribed again.
+  // The channels with a wrong language are transcribed again. Meanwhile, the reported progress stays at the end of the
+  // recording.
   const listener = { onSamples: () => progress.report(0) }
   for (const index of channels)
     heard[index] = await hear({ listener, channel: index + 1, crosstalk: crosstalk[index], language })
@@ -149,7 +150,7 @@ class Progress {
     await nextTurn()
   }
 
-  /** Must be called when the transcription of a channel has ended, and that of the next channel follows. */
+  /** Counts a channel as ended, for the progress. Must be called before the transcription of the next channel. */
   channelEnded(): void {
     this.#endedChannels += 1
   }

@@ -87,8 +87,8 @@ export class LiveJobs {
 
   /**
    * Calls `onChange` when the job has changed or has further utterances, and in `refresh` and `close`. `leave` of the
-   * result stops the calls. If the job has already ended, `onChange` is never called. `job` must have just been read
-   * from the database.
+   * result stops the calls. If the job has already ended, `onChange` is never called. `job` counts as the latest state
+   * of the job, so it must have just been read from the database.
    */
   follow(job: Job, onChange: () => void): Following {
     if (isTerminal(job.state)) {
@@ -110,8 +110,8 @@ export class LiveJobs {
   }
 
   /**
-   * Resolves when the job has ended, when `signal` is aborted, or when the service stops. `job` must have just been
-   * read from the database.
+   * Resolves when the job has ended, when `signal` is aborted, or when the service stops. `job` counts as the latest
+   * state of the job, so it must have just been read from the database.
    */
   async ended(job: Job, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -126,8 +126,9 @@ export class LiveJobs {
 
   /**
    * Reads all jobs with listeners from the database again, because another process may have changed them. Calls every
-   * listener of a job, also without a change. After `refreshCallsPerTurn` calls, continues in a later turn of the event
-   * loop. Does nothing while an earlier call still continues.
+   * listener of a job, also without a change: an event stream then checks whether its caller may still read the job.
+   * After `refreshCallsPerTurn` calls, continues in a later turn of the event loop. Does nothing while an earlier call
+   * still continues.
    */
   refresh(): void {
     if (!this.#nextPage.isPlanned) this.#refreshPage([...this.#entries.keys()].values())

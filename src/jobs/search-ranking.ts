@@ -7,8 +7,8 @@ import type { HitRow } from './search-hits.ts'
 import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Query } from './search-pages.ts'
 
 /**
- * The constants k1 and b of the ranking function BM25, and the length of a typical utterance, in characters. Here, BM25
- * uses this length in place of the average length.
+ * The constants k1 and b of the ranking function BM25, and the length of a typical utterance, in characters. This fixed
+ * length replaces the average length that BM25 needs, so no search has to compute the average.
  */
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 

@@ -60,10 +60,12 @@ export class WebhookSender {
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
   /**
    * A delivery to a receiver that has not answered lately needs a slot of this semaphore and a slot of `#semaphore`.
+   * This semaphore has fewer slots, so some slots of `#semaphore` remain for receivers that answer.
    */
   readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
   /**
    * A delivery to a receiver whose last delivery timed out needs a slot of this semaphore and a slot of `#unanswered`.
+   * This semaphore has fewer slots, so some slots of `#unanswered` remain for new receivers.
    */
   readonly #silent = openSemaphore(limits.webhooksSilentMax)
   /** Each receiver that has not answered lately gets one delivery at a time. The key is the name of the receiver. */
@@ -99,10 +101,10 @@ export class WebhookSender {
    * Calls `work` when the job gets a slot of the semaphores. Receivers that do not answer must not block the deliveries
    * to other receivers:
    *
-   * - All receivers that have not answered lately together get at most `webhooksUnansweredMax` slots, and each of them
-   *   gets only one.
-   * - All receivers whose last delivery timed out together get at most `webhooksSilentMax` slots, so that new receivers
-   *   get slots too.
+   * - The receivers that have not answered lately share `webhooksUnansweredMax` slots. Each of these receivers gets at
+   *   most one slot.
+   * - The receivers whose last delivery timed out share `webhooksSilentMax` of these slots, so that new receivers get
+   *   slots too.
    * - As soon as a receiver answers, its waiting jobs need only a slot of `#semaphore`.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
@@ -196,7 +198,8 @@ export class WebhookSender {
     const { signal } = this.#closing
     while (!signal.aborted) {
       if (listDueEvents(db, jobId).length === 0) return
-      // Waits until the event is flushed to the disk. Rejects if the flush fails, and the event then stays due.
+      // Waits until the event is flushed to the disk. Otherwise a power cut could delete an event that the webhook has
+      // already received. If the flush fails, `durable` rejects, and the event stays due.
       await db.durable()
       // The due events are read again, because the job may have been deleted during the wait. `sealedBody` is then the
       // body that was stored before the deletion.

@@ -50,9 +50,9 @@ export class EditedSize {
 }
 
 /**
- * Returns the number of bytes that speaker names take in the utterances. All words of an utterance have the speaker of
- * the utterance, so each key `speaker` counts with the bytes of this one name. This count is slow: it takes about ten
- * times as long as the sum of the sizes of the utterances.
+ * Returns the number of bytes that speaker names take in the utterances. The words of an utterance repeat the speaker
+ * name of the utterance. So for each utterance, the number of keys `speaker` is multiplied by the bytes of its name.
+ * This count is slow: it takes about ten times as long as the sum of the sizes of the utterances.
  */
 function countNames(db: Db, job: IndexedJob): number {
   const { bytes } = db.find<{ bytes: number }>(

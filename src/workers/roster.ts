@@ -104,7 +104,7 @@ export class Roster {
     return this.#workers.get(id) ?? null
   }
 
-  /** Returns the workers that are not silent. */
+  /** Returns the workers that are not silent: their last `hello` is not older than the lease (the allowed silence). */
   all(): KnownWorker[] {
     return [...this.#workers.values()].filter(worker => !this.#isSilent(worker))
   }

@@ -142,7 +142,7 @@ steered(
 
 /**
  * Starts a job of the account `ana` whose download ends while another process holds the write lock. Resolves when the
- * database has refused the size of the downloaded file.
+ * database has refused to store the size of the downloaded file.
  */
 async function downloadWhileLocked() {
   const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })

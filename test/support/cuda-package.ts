@@ -12,8 +12,8 @@ export const version = (
 const native = `runtimes/linux-${process.arch}/native`
 
 /**
- * A changed copy of a real library of 0.4 MB. Like the real provider, it depends on libcudart.so.13, which no test
- * machine has.
+ * The library that replaces ONNX Runtime's CUDA provider: a copy of another library, of 0.4 MB. The copy is changed to
+ * depend on libcudart.so.13, which no test machine has. The real CUDA provider depends on it too.
  */
 export const provider = readFileSync(join(dirname(carriedRuntime()), 'onnxruntime_binding.node'))
 const name = provider.indexOf('libonnxruntime.so.1\0')

@@ -17,7 +17,7 @@ export function openedWhisper(folder: string, variant: Variant): Promise<Whisper
   return whisper
 }
 
-/** Returns the carried voice models that a speech model uses. */
+/** Returns the voice models that the program contains for a speech model. */
 export function openedVoices(speechModel: 'pocket' | 'base'): Voices {
   const voices =
     voiceModels.get(speechModel) ?? openVoices(runtime(), voicesFor(speechModel, '/nowhere') as VoiceFiles)

@@ -30,7 +30,8 @@ const pool = poolOf(helloOf(['de']))
 const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
 
 /**
- * Opens a fleet. `queues` lists the names of its queues in alphabetical order. `block` occupies the name of one of
+ * Opens a fleet: the part of a server that gives jobs to workers through queues of NATS. The returned `queues` lists
+ * the names of these queues in alphabetical order. The returned `block` creates another queue with the name of one of
  * these queues, so that the server cannot create its own queue.
  */
 async function open(cluster: string, claims?: Partial<Claims>) {
@@ -252,11 +253,12 @@ natsTest(
     expect(fleet.hasRoomFor(german)).toBe(true)
     proxy.cut()
     await until(() => fleet.fault() !== null)
-    // The two jobs are the whole capacity. The pool of the second worker has a free place, but during an outage of NATS
-    // no worker can get a job, so free places do not count.
+    // The worker `gpu-2` is idle, but during an outage of NATS, no worker can get a job. So the capacity is only the
+    // number of the two unfinished jobs.
     expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([2, false, false])
     expect(fleet.waitingJobs()).toEqual(['held', 'job'])
-    // The workers could send no message while the connection was broken, so their leases of an hour begin again.
+    // The outage lasts two hours, which is longer than the lease (the allowed silence of a worker, here an hour). No
+    // worker can send a message during the outage, so all leases begin again when it ends.
     later(2 * hour)
     const taken: string[] = []
     fleet.own = { canDo: () => true, hasRoom: () => true, take: id => void taken.push(id) }
@@ -308,7 +310,8 @@ natsTest(
       expect(await queued()).toHaveLength(2)
       for (const index of order) {
         confirmations[index]!()
-        // When this `hello` is answered, all messages that the server sent after the confirmation have reached NATS.
+        // The server may send messages after JetStream's confirmation. When this `hello` is answered, these messages
+        // have reached NATS.
         await hello(['de'], { ready: false })
       }
       await until(async () => (await queued()).join() === other)
@@ -493,8 +496,8 @@ natsTest('a sweep removes the queues of a pool without present or remembered wor
   await until(async () => (await queues()).length === 4)
   later(hour + 1)
   fleet.sweep()
-  // For each worker name, the server remembers only the last pool, for a day. The worker has changed its pool, so the
-  // sweep removes the queues of the earlier pool.
+  // The workers with the same model and languages are a pool, which has its own queues. The server remembers the last
+  // pool of each worker name for a day. The pool of this name has changed, so the sweep removes the earlier queues.
   await until(async () => (await queues()).length === 2)
   expect(await queues()).toEqual([again, first])
   later(24 * hour)

@@ -23,7 +23,7 @@ const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
 const gapMax = 10
 /** The shortest stretch of voice, in steps of 10 ms. A shorter sound is usually a click of the lips or a breath. */
 const voiceMin = 13
-/** The shortest pause, in seconds. */
+/** The minimum length of a pause, in seconds. A shorter gap between two stretches of voice is not returned. */
 const pauseMin = 0.3
 
 /**

@@ -6,7 +6,7 @@ export const points = 2048
 const half = points / 2
 const cosines = Float64Array.from({ length: half }, (_, k) => Math.cos((2 * Math.PI * k) / points))
 const sines = Float64Array.from({ length: half }, (_, k) => Math.sin((2 * Math.PI * k) / points))
-/** For each index, the index with its bits in reverse order. */
+/** For each index, the index with its bits in reverse order. The algorithm first puts the values into this order. */
 const reversed = Uint16Array.from({ length: points }, (_, index) => {
   let result = 0
   for (let bit = 1; bit < points; bit *= 2) result = 2 * result + (index & bit ? 1 : 0)

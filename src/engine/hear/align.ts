@@ -62,9 +62,10 @@ export function wordTimes(
 }
 
 /**
- * Clears the texts of segments that are not spoken: at least three words that together last less than 0.1 s, although
- * they were allowed to lie anywhere in the window. The model has invented such a segment, for example as a repetition of
- * the segment before it. The words stay in the list without text, because callers count the words of a window.
+ * Clears the texts of segments that are not spoken: at least three words that together last less than 0.1 s. The
+ * alignment could place these words anywhere in the window, so the times of the segment are not the reason. The model
+ * has invented such a segment, for example as a repetition of the segment before it. The words stay in the list without
+ * text, because callers count the words of a window.
  */
 function withoutUnspoken(words: readonly (AlignedWord & { segment: number })[]): AlignedWord[] {
   return [...Map.groupBy(words, ({ segment }) => segment).values()].flatMap(said => {
@@ -98,7 +99,7 @@ function withSpeechEnds(segments: readonly Segment[], speech: readonly Span[]): 
     const around = speech.find(span => span.from < to && to < span.to)
     if (!around) return segment
     const next = segments[index + 1]?.from ?? Number.POSITIVE_INFINITY
-    // Speech ends between two frames, but the alignment needs whole frames.
+    // The end of the speech can lie inside a frame. It is rounded down, because the alignment needs whole frames.
     return { ...segment, to: Math.max(to, Math.min(Math.floor(around.to), next, to + roundingMax)) }
   })
 }
@@ -123,8 +124,8 @@ function alignedIn(
 }
 
 /**
- * Words are crowded if `words` adjacent words together last less than `frames` model frames (20 ms each). No person
- * says three words in 0.1 s.
+ * Words are crowded if `words` adjacent words together last less than `frames` model frames (20 ms each). Their times
+ * or their texts must be wrong, because no person says three words in 0.1 s.
  */
 const crowd = { words: 3, frames: 0.1 * framesPerSecond }
 

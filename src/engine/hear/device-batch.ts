@@ -21,7 +21,7 @@ export type Runs = {
   end(): void
 }
 
-/** A window that is being decoded. `slot` is the number of its row in the caches. */
+/** A window that is being decoded. `slot` is the number of its row in the key-value caches on the GPU. */
 type Row = {
   slot: number
   /** The length of the sound in the window, in model frames of 20 ms. 0 (not needed) if the CPU chooses the tokens. */
@@ -41,7 +41,10 @@ export class DeviceBatch implements Batch {
   private readonly live: Row[]
   /** The number of rows in each run of the decoder, including idle rows without a window. */
   private size: number
-  /** The number of tokens in the cache for each row of the batch. */
+  /**
+   * The number of tokens in each row of the key-value cache. This cache holds the decoder's keys and values for the
+   * tokens so far.
+   */
   private length = 0
   /** The number of decoding steps after the run of the prompt. */
   private steps = 0

@@ -15,7 +15,7 @@ export class EncodedWindow {
   }
 }
 
-/** One window for the encoder. */
+/** The input of the encoder for one window (at most 30 s of sound). */
 export type EncoderInput = {
   /** The spectrogram of the window. */
   picture: Float32Array
@@ -64,8 +64,9 @@ export type Batch = {
    */
   logits(row: number, position?: number): Float32Array
   /**
-   * Returns the logarithm of the sum of exp(score) over the scores of `logits(row)`. Returns null if the last step did
-   * not compute this number. Missing if the decoder never computes it.
+   * Returns the logarithm of the sum of exp(score) over the scores of `logits(row)`. With this number, the caller
+   * computes probabilities without a sum over the whole vocabulary. Returns null if the last step did not compute it.
+   * Missing if the decoder never computes it.
    */
   logTotal?(row: number): number | null
   /**

@@ -43,7 +43,10 @@ export class PublishedBatch implements Batch {
   private readonly states: Float32Array
   /** The number of tokens that the last run of the decoder added to each row of the batch. */
   private positions: number
-  /** The number of tokens in the cache for each row of the batch. */
+  /**
+   * The number of tokens in each row of the key-value cache. This cache holds the decoder's keys and values for the
+   * tokens so far.
+   */
   private length: number
   private outputs: Outputs
   private self: Tensor[]

@@ -7,9 +7,9 @@ const medianWidth = 7
 export const reach = (medianWidth - 1) / 2
 
 /**
- * Adds the running median of `scaled`, divided by the number `heads` of attention heads, to `values`, for the frames
- * from `begin` to `end`. `scaled` is the cross-attention of one head for one token, with a value for each frame of the
- * window.
+ * Computes the running median of `scaled` for the frames from `begin` to `end`, divides it by `heads`, and adds it to
+ * `values`. After one call for each of the `heads` attention heads, `values` has the mean of their medians. `scaled` is
+ * the cross-attention of one head for one token, with a value for each frame of the window.
  */
 export function addMedians(
   scaled: Float32Array,
@@ -25,7 +25,7 @@ export function addMedians(
   }
   // The seven values around the current frame. For the next frame, one value is removed and one is inserted.
   const sorted = new Float32Array(medianWidth)
-  // Outside the window, the attention is mirrored.
+  // The median at the start or end of the window needs values outside the window. The values inside are mirrored there.
   const at = (frame: number) =>
     scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!
   for (let place = 0; place < medianWidth; place++) sorted[place] = at(begin + place - reach)

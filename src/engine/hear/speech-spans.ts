@@ -29,7 +29,7 @@ export const speechPad = 0.25 * sampleRate
  */
 export class SpeechSpans {
   private frame = 0
-  /** The first frame of the open span. -1 if no span is open. */
+  /** The first frame of the span whose end is not known yet. -1 if there is no such span. */
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []

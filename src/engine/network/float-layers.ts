@@ -78,8 +78,9 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Splits the product with several joined matrices, such as those for queries, keys and values, into `count` parts of
-   * `width` channels. `value` is the name of the product. Returns the names of the parts.
+   * Splits the tensor `value` into `count` parts of `width` channels. `value` is the result of `linear` with `count`
+   * names, such as those of the matrices for queries, keys and values. Each part is the result for one of these names.
+   * Returns the names of the parts.
    */
   split(value: string, count: number, width: number): string[] {
     const parts = Array.from({ length: count }, (_, part) => `${value}.${part}`)

@@ -67,7 +67,7 @@ function Money({ balance }: { balance: Balance }) {
   )
 }
 
-/** Returns the seconds of the whole hours or, below one hour, of the whole minutes. */
+/** Rounds `hours` down to whole hours or, below one hour, to whole minutes. Returns this time in seconds. */
 function wholeSeconds(hours: number): number {
   return hours < 1 ? Math.floor(hours * 60) * 60 : Math.floor(hours) * 3600
 }

@@ -65,7 +65,7 @@ function beforeInput({ edits }: Studio, event: InputEvent): void {
 function input({ edits, following }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (!span) return
-  // The recording may play on. The page must not scroll away from the typed text with the spoken words.
+  // While the recording plays, the page scrolls to the spoken words. Here, it would scroll away from the typed text.
   following.set(false)
   const value = span.textContent ?? ''
   // The browser adds a <br> to an emptied text field, and several nodes for pasted lines. The highlights need exactly

@@ -89,9 +89,9 @@ function marked(
 }
 
 /**
- * Finds the crosstalk in a conversation of the two readers, and returns the shares of marked hops for both channels.
- * The crosstalk of a voice is `decibels` quieter than the voice. The second voice is `quieter` decibels quieter than
- * the first voice.
+ * Finds the crosstalk in a conversation of the two readers. Returns the result of `marked` for both channels: the
+ * shares of hops (64 ms) that are marked as crosstalk. The crosstalk of a voice is `decibels` quieter than the voice.
+ * The second voice is `quieter` decibels quieter than the first voice.
  */
 async function measured({
   pause,
