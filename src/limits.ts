@@ -31,8 +31,9 @@ export const limits = {
   ...webhookLimits,
   ...workerLimits,
 
-  // The server is idle if it has used at most `startIdleCpuMs` of CPU time in `startIdleMs`. It then frees the memory of its start,
-  // which takes a tenth of the CPU time of a start. A server that stops earlier saves this time.
+  // The server is idle if it has used at most `startIdleCpuMs` of CPU time in `startIdleMs`. It then frees the memory
+  // that only the start needed. Freeing this memory takes a tenth of the CPU time of a start. A server that stops
+  // before it is idle saves this CPU time.
   startIdleMs: 10 * second,
   startIdleCpuMs: 100,
 

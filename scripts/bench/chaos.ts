@@ -156,7 +156,7 @@ function fillDisk(file: number): void {
     try {
       for (;;) writeSync(file, new Uint8Array(bytes))
     } catch {
-      // The disk has no space for another block of `bytes` bytes.
+      // The write failed as intended: the disk has no space for another block of `bytes` bytes.
     }
   }
 }

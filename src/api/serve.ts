@@ -27,7 +27,8 @@ export function serve(service: Service, address: { hostname: string; port: numbe
     }
     routes[route.path] = { [route.method]: answer, ...routes[route.path] }
   }
-  // Elysia makes `app.fetch` when it is read. Only requests to other paths than those in `routes` need it.
+  // Elysia makes `app.fetch` when the property is read. Only requests to paths outside `routes` need `app.fetch`. So it
+  // is read at such a request, and not at the start.
   const fetch: Answer = request => app.fetch(request)
   app.server = Bun.serve({ ...optionsOf(service), ...address, routes, fetch })
   return app.server

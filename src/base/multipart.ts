@@ -27,8 +27,8 @@ class FormBytes {
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #delimiter: Buffer
   /**
-   * The bytes that were received and not processed yet. The search expects a line break before each delimiter, but the
-   * sender writes none before the first one. The buffer therefore starts with a line break.
+   * The bytes that were received and not processed yet. `#delimiter` begins with a line break, but a form has no line
+   * break before the first delimiter. The buffer therefore starts with a line break.
    */
   #held: Buffer = Buffer.from('\r\n')
 

@@ -68,8 +68,8 @@ export function openDrain(
       }
       // After a failed flush, the database file on the disk may lack changes: the operating system may discard them,
       // and a second flush could succeed without writing them. SQLite does not know this, and would overwrite these
-      // changes in the log. As long as the connection `reader` is open, SQLite keeps them, so it is not closed here.
-      // The log grows until the server is restarted.
+      // changes in the log. An open connection `reader` prevents this, so `reader` is not closed here. The log then
+      // grows until the server is restarted.
       if (flushFailed) return
       readers.delete(reader)
       reader.close()
@@ -77,8 +77,8 @@ export function openDrain(
     keepLog() {
       isLogKept = true
       sql.run('pragma wal_autocheckpoint = 0')
-      // When the last connection is closed, SQLite copies the log into the database file, which must not happen (see
-      // the comment of `keepLog`). So the connection `reader` stays open until the process ends.
+      // When the last connection is closed, SQLite copies the log into the database file. This must not happen, because
+      // the disk may lack a part of the log. So the connection `reader` stays open until the process ends.
       const reader = openReader(path)
       if (reader) readers.add(reader)
     },

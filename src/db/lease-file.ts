@@ -27,12 +27,18 @@ export function pathOf(folder: string, generation: number): string {
   return join(folder, `lease-${`${generation}`.padStart(8, '0')}`)
 }
 
-/** Returns the highest generation of the lease files in the folder. Returns 0 if the folder has no lease file. */
+/**
+ * Returns the highest generation (the number in the file name) of the lease files in the folder. Returns 0 if the
+ * folder has no lease file.
+ */
 export async function findGeneration(folder: string): Promise<number> {
   return highestGeneration(await readdir(folder))
 }
 
-/** Returns the highest generation of lease files with these names. Returns 0 if no lease file is among them. */
+/**
+ * Returns the highest generation of the lease files with these names, such as 7 for `lease-00000007`. Returns 0 if no
+ * lease file is among them.
+ */
 export function highestGeneration(names: readonly string[]): number {
   return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))
 }

@@ -1,4 +1,4 @@
-// The events that still need a delivery attempt, and the outcomes of attempts.
+// The webhook events that still need a delivery attempt, and the outcomes of attempts.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -13,9 +13,9 @@ import type { Job } from './job.ts'
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
 /**
- * The condition that the next attempt of an event is due. If the last attempt is in the future, the clock was ahead
- * when it was made, and is right again now. The stored time of the next attempt is then too late, so the event is due
- * at once.
+ * The SQL condition that the next delivery attempt of an event is due. If the last attempt is in the future, the clock
+ * was ahead when the attempt was made, and is right again now. The stored time of the next attempt is then too late, so
+ * the event is due at once.
  */
 const isDue = '(next_at is null or next_at <= $now or attempted_at > $now)'
 

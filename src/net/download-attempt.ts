@@ -97,7 +97,8 @@ async function refused(
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
   const total = progress.total ?? range?.total ?? null
-  // Without the size of the file, the end of the response may not be the end of the file.
+  // If the size of the file is unknown, the server may send only a part of the missing bytes, and the file would look
+  // complete at the end of the response.
   if (total === null || range?.start !== progress.bytes || (range.total ?? total) !== total) return false
   if (!hasVersion(answer, progress.version) || codingsOf(answer).length > 0) return false
   progress.total = total

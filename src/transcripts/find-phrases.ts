@@ -90,8 +90,7 @@ function trieOf(phrases: readonly Phrase[]): Node {
     }
     node.phrases.push(index)
   }
-  // Sets `back` of each node, from the shorter paths to the longer ones, because `extend` uses the `back` of shorter
-  // paths.
+  // Sets `back` (the suffix link) of each node. Nodes near the root come first, because `extend` follows their links.
   const nodes = [root]
   for (const node of nodes) {
     for (const [word, next] of node.next) {

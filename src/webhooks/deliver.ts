@@ -40,9 +40,9 @@ export type DeliveryOptions = {
 }
 
 /**
- * Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. The
- * connection and the answer have no shorter timeouts. Such a timeout would have the outcome `unreachable`, which opens
- * no circuit breaker.
+ * Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. After
+ * several timeouts in a row, a circuit breaker stops deliveries to this receiver for some time. Shorter timeouts for
+ * the connection or the answer would prevent this, because their outcome would be `unreachable` and not `timeout`.
  */
 export async function deliver(
   url: string,

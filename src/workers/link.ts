@@ -147,8 +147,8 @@ export class Link {
   async #openStream(nats: NatsConnection): Promise<void> {
     await this.#presence.begin(nats)
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
-    // While the stream was opened, a server that ranks higher may have asked the other servers of the cluster. This
-    // server must then not serve.
+    // Only one server may serve a cluster. While the stream was opened, another server of the cluster may have
+    // announced itself. If it ranks higher, `rival` is set, and this server must not serve.
     if (this.#presence.rival) throw this.#presence.rival
   }
 

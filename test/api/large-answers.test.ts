@@ -11,8 +11,8 @@ const body = '.'.repeat(3 * limits.answerPartBytes)
 const write = () => ({ body, headers: {} })
 
 /**
- * Replaces `setInterval`, with which each request that waits for a slot checks regularly whether a large response can
- * be stopped. `tick` runs these checks once.
+ * Only a limited number of large responses may be in memory. A request that waits for its turn checks at intervals
+ * whether one of these responses may be stopped. This function replaces `setInterval`, and `tick` runs the checks once.
  */
 function steeredTimers() {
   const checks: (() => void)[] = []

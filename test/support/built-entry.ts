@@ -1,5 +1,6 @@
 // The entry point of the executable of built-source.ts. Two commands run the programs served.ts and simulated-worker.ts.
-// Two commands run an engine process with a change for a test. Every other command runs the program.
+// Two commands run an engine process with additional code for a test (engine-faults.ts or count-run-two.ts). Every
+// other command runs the program.
 
 export {}
 

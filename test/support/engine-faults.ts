@@ -1,5 +1,5 @@
-// A change of an engine process (see built-entry.ts): signals from a test cause an uncaught error or an unhandled
-// rejection.
+// Changes the engine process of a test (see built-entry.ts): SIGUSR2 causes an uncaught error, and SIGWINCH causes an
+// unhandled rejection.
 
 export {}
 

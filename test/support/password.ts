@@ -9,10 +9,9 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. For a sign-in
- * with an unknown email address, a service checks the password against a fixed hash with the usual, high cost. No
- * password matches this fixed hash, so the check returns false at once, without a computation. The built program is not
- * changed.
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. A sign-in with
+ * an unknown email address compares the password with a fixed hash of the usual, high cost. No password matches this
+ * hash, so the replaced `verify` returns false at once, without a computation. The built program is not changed.
  */
 export function hashAtLowCost(): void {
   const { hash, verify } = Bun.password

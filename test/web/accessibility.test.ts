@@ -16,8 +16,8 @@ const browser = useBrowser()
 const service = await startTestService({
   program: null,
   settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' },
-  // The webhook's host is unknown, so a delivery fails at once. The lookup of any other host never ends, so the job
-  // with an address keeps downloading.
+  // The tests send webhooks to `hooks.example`. The lookup of this host finds no address, so each delivery fails at
+  // once. The lookup of any other host never ends, so the download of a media file never ends either.
   parts: { resolve: host => (host === 'hooks.example' ? Promise.resolve([]) : new Promise(() => {})) },
 })
 

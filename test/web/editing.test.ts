@@ -316,7 +316,7 @@ seen('in a long text, the search bar and the place stay, and editing ends anywhe
   await page.getByRole('button', { name: 'Done' }).press('Enter')
   await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
   await until(page, "document.activeElement.matches('.tool')")
-  // The key E leads to a sentence in the middle of the window, and the text stays at its place.
+  // The key E starts editing at a sentence in the middle of the window. The text keeps its place in the window.
   const middle = page.locator('[data-at="30"]')
   await middle.evaluate("span => span.scrollIntoView({ block: 'center' })")
   const top = async () => (await middle.boundingBox())?.y ?? 0
@@ -347,7 +347,7 @@ seen('in a long text, the search bar and the place stay, and editing ends anywhe
     expect(await page.evaluate(isFirstSeen)).toBe(true)
     await page.evaluate('scrollTo(0, document.body.scrollHeight)')
   }
-  // Escape moves the focus from the search to the found word, so that typing replaces it.
+  // Escape closes the search bar and selects the found word in the text, so that typing replaces this word.
   await page.getByRole('button', { name: 'Find' }).press('Enter')
   await field.fill('workshops')
   await page.getByText(/^1 of \d+$/).waitFor()

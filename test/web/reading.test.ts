@@ -101,7 +101,7 @@ seen('texts from right to left and texts without spaces are shown as they are wr
   await page.goto(`/jobs/${dora.jobId}`)
   expect(await isRightToLeft()).toBe(true)
   await page.getByLabel('Name of ليلى عبد الرحمن').waitFor()
-  // The direction does not depend on the detected language, which could be wrong.
+  // The Arabic text is shown from right to left even if the detected language is English, which could be wrong.
   const english = addTranscript(
     service.db,
     { id: dora.id, keyId: dora.keyId },
@@ -339,7 +339,8 @@ seen('a file is saved or copied only with the present options and the last edits
   await dialog.getByLabel('Format').selectOption('vtt')
   await preview.getByText('WEBVTT').waitFor()
   await copy.click()
-  // The message is in the dialog. Outside, its button would be dead, and a screen reader would not read the message.
+  // The message must be in the dialog, because the dialog blocks the rest of the page. Outside the dialog, the button
+  // of the message could not be pressed, and a screen reader would not read the message.
   await dialog.getByText('The text is copied.').waitFor()
   await dialog.getByRole('status').getByRole('button', { name: 'Close' }).click()
   expect(await page.evaluate('navigator.clipboard.readText()')).toStartWith('WEBVTT')

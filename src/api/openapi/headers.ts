@@ -61,8 +61,8 @@ export const errorHeaders: Record<number | string, string[]> = {
 }
 
 /**
- * Returns the names of the headers that the responses of a route may have. `errors` is missing if no check, such as a
- * rate limit, runs before the route's handler.
+ * Returns the names of the headers that the responses of a route may have. `errors` has the error codes of the checks
+ * before the route's handler, such as a rate limit. `errors` is missing if the route has no such check.
  */
 export function answerHeaders({ rate, keyed, idempotent, errors, headers = [] }: RouteDetail): string[] {
   return [

@@ -78,7 +78,7 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * The id of a run that CUDA records is `allocations` × `recordsMax` + the number of its rows. A run has fewer rows than
- * `recordsMax`, so each recorded run has its own id.
+ * The id of a run that CUDA records is `allocations` × `recordsMax` + the number of windows that the run decodes. This
+ * number is below `recordsMax`, so each recorded run has its own id.
  */
 const recordsMax = 1024

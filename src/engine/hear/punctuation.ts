@@ -35,7 +35,7 @@ const markMax = 0.2 * framesPerSecond
 export function mergePunctuation<Word extends AlignedWord>(words: readonly Word[]): Word[] {
   const merged: Word[] = []
   let ahead: Word | null = null
-  /** The end of the last sound of the last word in `merged`. */
+  /** The time at which the last word in `merged` ends, without punctuation that is not spoken. */
   let spokenTo = 0
   for (const word of words) {
     const last = merged.at(-1)

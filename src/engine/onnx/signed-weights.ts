@@ -66,10 +66,9 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Divides an ONNX tensor of unsigned bytes into parts. Parts with `flips: true` have the values of the tensor, which
- * the caller changes to signed bytes. If the tensor stores its values as a list of integers, this list becomes such a
- * part, with one byte for each integer. The other parts have the other protobuf fields, such as the data type, which is
- * already changed to `int8`.
+ * Divides an ONNX tensor of unsigned bytes into parts. A part with `flips: true` has the values of the tensor. The
+ * caller changes these values to signed bytes. If the tensor stores its values as a list of integers, the part has one
+ * byte for each integer. The other parts have the other protobuf fields. The data type in them is already `int8`.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

@@ -81,8 +81,8 @@ export class Diarization {
   }
 
   /**
-   * Adds the voice reading of one window of up to 30 s of sound. `placed` has the spans of the recording that form the
-   * window, and their starts in the window.
+   * Adds what the speech model found about the voices in one window of up to 30 s of sound. `placed` has the spans of
+   * the recording that form the window, and their starts in the window.
    */
   addVoiceReading(placed: readonly PlacedSpan[], { counts, embeddings, width }: VoiceReading): void {
     this.voiceCounts.add(placed, counts)

@@ -23,7 +23,7 @@ import {
   uploads,
 } from './upload-list.ts'
 
-/** The page shows a message when the server has refused a part this many times in a row. */
+/** A file is sent in parts. The page shows a message when the server has refused a part this many times in a row. */
 const refusedOften = 3
 
 const stops = new Map<string, AbortController>()

@@ -94,8 +94,9 @@ export class TranscriptView {
   }
 
   /**
-   * Calls `change`, which changes the layout of the text. Then scrolls so that the utterance at which the person is stays
-   * at its place in the window. At the top of the page, does not scroll: the buttons above the text stay at their place.
+   * Calls `change`, which changes the layout of the text. Then scrolls so that the text does not seem to move: the
+   * utterance that `utteranceInView` returns keeps its place in the window. At the top of the page, does not scroll, so
+   * that the buttons above the text keep their place.
    */
   keepPlace(change: () => void): void {
     const span = this.spans[this.utteranceInView()]

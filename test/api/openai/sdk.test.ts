@@ -23,8 +23,8 @@ const findPackage = 'import importlib.util, sys; sys.exit(importlib.util.find_sp
 const python = findPython()
 
 /**
- * Starts a service whose engine returns the dialogue for each job. Returns the arguments for `walk`, which calls every
- * OpenAI-compatible endpoint.
+ * Starts a service whose fake engine returns the transcript `dialogue` for each job. Returns the arguments for `walk`,
+ * which calls every OpenAI-compatible endpoint.
  */
 async function startTelling(): Promise<[baseUrl: string, key: string, clip: string]> {
   const { service, ana } = await startOpenAi({

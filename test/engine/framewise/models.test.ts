@@ -95,11 +95,11 @@ test('text in another script than the language is decoded again in its script', 
 })
 
 test('a second decoding in the script of the language keeps the silence between the letters', async () => {
-  // Russian is written with Cyrillic letters, but most letters of the sound are Latin. So the window is decoded again
-  // without Latin letters.
+  // Russian is written with Cyrillic letters, but the first decoding gives mostly Latin letters. So the window is
+  // decoded again without Latin letters.
   expect(await hear(ctc, [frames(2, 3, 4, 6, 0, 0, 6, 0)], 'ru')).toEqual([['дд', 0.06, 0.14]])
   expect(await hear(tdt, [steps(1, 0, 2, 0, 5, 0)], 'ru')).toEqual([[' д', 0.32, 0.4]])
-  // Only the window in the wrong script is decoded again.
+  // Only the second window is decoded again, because the letters of its text are not Latin.
   const texts = await hear(tdt, [steps(1, 0, 2), steps(5, 0, 5)], 'en')
   expect(texts.map(([text]) => text)).toEqual([' the', ' cat'])
 })

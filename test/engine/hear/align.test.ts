@@ -101,7 +101,8 @@ test('words that the model invented after the end of the speech stay in their se
 })
 
 test('a sentence that the model invented inside the speech has no text', () => {
-  // The second segment repeats the words of the first, and its words attend to no sound that is free.
+  // The second segment repeats the words of the first, and attends to the same sound. But the words of a window follow
+  // one another in time, so no sound is left for the repeated words.
   const said = (from: number) => [0, 30, 60].map(later => attendTo(400, from + later, from + later + 30))
   const rest = attendTo(400, 390, 400)
   const segments = [
@@ -167,7 +168,7 @@ test('a segment whose timestamp token is in the middle of speech ends with the s
   // The end of the speech is between two frames. All words keep their places.
   expect(endOf([early], [{ from: 15, to: 110.4 }])).toBeGreaterThan(105)
   expect(endOf([early], [{ from: 15, to: 110.4 }])).toBeLessThan(116)
-  // The correction is one second (50 frames) at most, and ends at the start of the next segment.
+  // The end of a segment moves later by at most one second (50 frames), and not beyond the start of the next segment.
   expect(endOf([early], [{ from: 15, to: 290 }])).toBeLessThanOrEqual(125)
   expect(endOf([early, next], [{ from: 15, to: 290 }])).toBeLessThanOrEqual(95)
 })

@@ -196,7 +196,8 @@ test('the rest of a window begins in the pause before its first sentence, not in
     unfinished: { tokens: one.length, frame: 4.5 * 50 },
   }
   expect(await restOf(said)).toEqual({ textsKept: 1, from: 2.5 })
-  // The word times of a translation are estimates and show no real pauses. So the rest begins at the timestamp token.
+  // The word times of a translation are estimates and show no real pauses. So the part that is decoded again begins at
+  // the timestamp token.
   expect(await restOf(said, { translate: true })).toEqual({ textsKept: 2, from: 4.5 })
 })
 

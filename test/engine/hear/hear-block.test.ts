@@ -233,8 +233,8 @@ test('a text with more tokens than its sound can have is cut off, and is doubtfu
   const long = Array.from({ length: 80 }, (_, id) => id)
   const cut = modelsThatSay(() => [at(0), ...long])
   const { texts, warnings } = await hear(cut.models, [[0, 0.2]])
-  // A window with 0.2 s of speech may have 40 tokens: 32 + 0.2 × 36, rounded up. The first token is a timestamp token,
-  // and the last token is dropped.
+  // A window may have 32 tokens, and 36 more for each second of speech. With 0.2 s of speech, this is 40 tokens
+  // (rounded up). The first token is a timestamp token, and the last token is dropped, so 38 words remain.
   expect(texts.length).toBe(38)
   expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])
   // This text has two adjacent timestamp tokens, at which a window can be divided. But the text has too many tokens for

@@ -165,7 +165,7 @@ test('a second pull names the files that the hub has changed, and installs them'
   const first = start()
   await pull(first)
   await first.stop()
-  // The new file has the size of the old one.
+  // The new file has the size of the old one, so only its hash shows that the hub has changed it.
   const config = text('{"model_type":"whisper"} ')
   expect(config.length).toBe(files['config.json'].length)
   const { endpoint } = start({}, { ...files, 'config.json': config, 'tokenizer_config.json': text('{}') })
