@@ -59,8 +59,8 @@ test: install
 # cores busy until the end. More processes take the caches of the cores from each other, and need more CPU time.
 	set -o pipefail; $(MAKE) -j4 --output-sync test-web-then-engine test-workers test-source test-program 2>&1 | cat
 
-# The tests of the web app wait for most of their time, and the tests of the engine begin after them. So they have the
-# highest priority (the lowest nice value), and the other tests use the time in which they wait. They run in two
+# The tests of the engine begin only after the tests of the web app. So the tests of the web app have the highest
+# priority (the lowest nice value). They wait for most of their time, and the other tests use this time. They run in two
 # processes only, because each process starts a browser.
 test-web: PRIORITY := 7
 test-web:
@@ -84,7 +84,8 @@ test-workers:
 # then fail.
 test-source: SHELL := bash
 # BUN_JSC_useFTLJIT=0 turns off the last optimising compiler of JavaScript. The tests run each piece of code for a short
-# time, and need 4 % less CPU time without it. test/support/own-environment.ts removes this variable too.
+# time, and need 4 % less CPU time without it. test/support/own-environment.ts removes this variable from the
+# environment of the programs that the tests start.
 test-source:
 	+set -o pipefail; BUN_JSC_useFTLJIT=0 $(RUN_TESTS) --parallel=2 $(addprefix --path-ignore-patterns ,$(OWN_TARGETS) $(PROGRAM_TESTS)) 2>&1 | cat
 

@@ -228,7 +228,8 @@ test('the list of settings that are paths is complete', () => {
       whyInvalid(variable, { variable, parse }, program) === null && parse(program) === process.execPath
     return isPath ? [variable] : []
   })
-  // A value of STENO_MODEL with a slash is a path, and any other value is the name of a model.
+  // `paths` lacks STENO_MODEL, because its value is a path only if it has a slash. Any other value is the name of a
+  // model.
   expect([...pathVariables, 'STENO_DATA_DIR'].toSorted()).toEqual([...paths, 'STENO_MODEL'].toSorted())
 })
 

@@ -8,7 +8,8 @@
 
 enum { CHUNK_HEAD_BYTES = 8, LIST_HEAD_BYTES = 12, ENTRY_BYTES = 16 };
 enum { CHUNKS_MAX = 1000, STREAMS_MAX = 16 };
-// If the index has at most this many entries, it is not hidden, because FFmpeg needs only up to 2 MB of memory for it.
+// FFmpeg keeps the index in memory. An index with at most this many entries is not hidden from FFmpeg, because it needs
+// only up to 2 MB.
 enum { SHORT_ENTRIES_MAX = 65536 };
 
 // A chunk is a part of an AVI file. It begins at the byte position `at`. Its content begins at the byte position `from`
@@ -51,7 +52,7 @@ static void hide(const Chunk *chunk)
 }
 
 // An AVI file above 1 GB has an additional index for each stream: the chunk `indx` in the header of the stream. Hides
-// these indexes.
+// these indexes from FFmpeg, so that it does not keep them in memory.
 static void hide_stream_indexes(const Chunk *headers)
 {
     Chunk list, chunk;
@@ -80,7 +81,8 @@ static bool is_long_and_sorted(const Chunk *index)
     return true;
 }
 
-// Hides the index of a long AVI file if FFmpeg does not need it, and returns true. Returns false for any other file.
+// Hides the index of a long AVI file from FFmpeg, which would keep the index in memory. Returns true if the index was
+// hidden. Returns false if FFmpeg needs the index, and for any other file.
 bool avi_hide_index(void)
 {
     const uint8_t *head = peek(0, LIST_HEAD_BYTES);

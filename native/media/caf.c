@@ -168,8 +168,8 @@ static int read_packet(AVFormatContext *format, AVPacket *packet)
     return add_trims(packet, is_first ? file.priming : 0, is_last ? file.remainder : 0);
 }
 
-// Makes FFmpeg get all packets of a CAF file from the function `read_packet`. Returns false for any other file, which
-// FFmpeg reads itself.
+// Makes FFmpeg get all packets of a CAF file from the function `read_packet`, because FFmpeg itself sees only the
+// beginning of the packet table. Returns false if FFmpeg has opened the file in another format.
 bool caf_select(AVFormatContext *format)
 {
     if (strcmp(format->iformat->name, "caf") != 0)

@@ -103,7 +103,8 @@ static bool has_gains(const AVChannelLayout *layout)
     return has_all || layout->nb_channels >= SURROUND_CHANNELS_MIN;
 }
 
-// Sets the gain (the factor in the mix) of each channel, unless the gains of FFmpeg are right.
+// Sets the gain (the factor in the mix) of each channel. Changes nothing if FFmpeg's own gains are right: for two
+// channels, which mix.c mixes later, and for a channel layout that `has_gains` accepts.
 static int set_gains(const Resampler *resampler, struct SwrContext *context, const AVFrame *frame,
                      enum AVChannelOrder order)
 {

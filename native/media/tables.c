@@ -6,7 +6,8 @@
 #include "boxes.h"
 #include "media.h"
 
-// The maximum size of a packet, in bytes. FFmpeg reads the file if a packet of the audio track is larger.
+// The maximum size of a packet, in bytes. If a packet of the audio track is larger, this code leaves the file to
+// FFmpeg.
 enum { PACKET_BYTES_MAX = 1024 * 1024 };
 
 // Finds the table in a box. The number of entries is at the byte `count_at` of the content of the box, and entries of
@@ -59,7 +60,8 @@ bool has_whole_frames(const Tables *tables)
     return true;
 }
 
-// Returns true if all packets that start before the time `end` (in ticks) last equally long.
+// Returns true if all packets that start before the time `end` last equally long. `end` is in ticks, the unit of time
+// of the track.
 bool has_equal_lengths(const Tables *tables, int64_t end)
 {
     Reader reader = {.table = tables->times};

@@ -60,8 +60,8 @@ function warnOfForeignSecret(file: string, secret: string): void {
 }
 
 /**
- * The entry point of the child process in which a server of a pair copies its database into the shared folder. In the
- * server's own process, the copying would block the event loop.
+ * The entry point of a child process that copies the database of a server into a shared folder, from which a waiting
+ * second server can take over (see db/standby.ts). In the server's own process, the copying would block the event loop.
  */
 export async function backupCopy(): Promise<void> {
   process.exitCode = await runCommand({

@@ -94,8 +94,8 @@ function dataDirOf(path: string, wanted: string | undefined): string {
 }
 
 /**
- * Throws if the settings of the service with the data folder `dataDir` have a wrong value, or the path of a file or a
- * folder that the systemd unit hides.
+ * Throws if a setting of the service with the data folder `dataDir` has a wrong value. Also throws if the systemd unit
+ * hides a path in the settings from the service. The unit hides /home and /tmp, for example.
  */
 export function requireUsable(settings: Environment, dataDir: string): void {
   const paths = pathsIn(settings, dataDir)
@@ -126,8 +126,8 @@ function put(path: string, text: string, mode: number): void {
 }
 
 /**
- * Writes the settings file with the data folder of the service. If the file exists, only adds the data folder if the
- * file does not name one, because commands would not find it.
+ * Writes the settings file with the data folder of the service. Commands find the data folder through this file. An
+ * existing file that names a data folder stays as it is. To any other existing file, the data folder is added.
  */
 export function putSettings(path: string, dataDir: string): void {
   const line = `STENO_DATA_DIR=${dataDir}\n`

@@ -1,5 +1,5 @@
-// Reads the settings file of the installed service as systemd does (EnvironmentFile= in systemd.exec). A number sign
-// inside a value is part of the value, as in a password, and a comment needs a line of its own.
+// Reads the settings file of the installed service as systemd does (EnvironmentFile= in systemd.exec). The character #
+// inside a value is part of the value, for example of a password. So a comment needs a line of its own.
 
 /**
  * An assignment. The value has quoted parts first, and then text without quotes up to the end of the line. Either of

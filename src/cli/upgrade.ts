@@ -66,7 +66,7 @@ export async function replaceProgram(
   }
   using draft = new Draft(here)
   writeBeside(here, () => {
-    // An upgrade that was killed leaves a draft as large as the program.
+    // An upgrade that was killed leaves an incomplete copy (a draft), which can be as large as the program.
     removeOldDrafts(dirname(here), basename(here))
     copyFileSync(from, draft.path)
   })
@@ -84,7 +84,10 @@ export async function replaceProgram(
   return true
 }
 
-/** Calls `write`, which writes files into the folder of the program `here`. Its error then names the program. */
+/**
+ * Calls `write`, which writes files into the folder of the program `here`. If `write` fails, throws an error that names
+ * the program.
+ */
 function writeBeside(here: string, write: () => void): void {
   try {
     write()
@@ -107,7 +110,8 @@ function refuse(from: string, problem: string | null): void {
 
 /**
  * Returns a message if the signature of the program file `from` is missing or cannot be verified, otherwise null. With
- * the flag --unsigned, no signature is needed, but a message is returned if this program is a release.
+ * the flag --unsigned, no signature is needed. The flag is only for programs that the user built, so a message is
+ * returned if this program is a release.
  */
 function missingProblem(from: string, { unsigned, installed }: Check): string | null {
   const isRelease = installed.publicKey !== ''

@@ -34,9 +34,9 @@ export function openModels(
 export function modelFor(speech: LoadedModels['speech'], language: string): SpeechModel {
   const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
   if (model) return model
-  // The error says which model must be installed, and how steno must be started. Only a Whisper model has the function
-  // `detect`. If a Whisper model is loaded, steno also loads an omnilingual model at the next start after its
-  // installation. If no Whisper model is loaded, steno loads an omnilingual model only if STENO_MODEL names it.
+  // The error says which model must be installed, and how steno must be started. An omnilingual model supports the
+  // languages that Whisper does not know. If a Whisper model is loaded, steno loads an installed omnilingual model too,
+  // after a new start. Otherwise STENO_MODEL must name it. Only a Whisper model has the function `detect`.
   const hasWhisper = speech.some(({ detect }) => detect !== null)
   const remedy = isKnownToWhisper(language)
     ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'

@@ -16,7 +16,10 @@ import type { Device } from './onnx/session.ts'
 
 export type OpenedSpeech = { model: SpeechModel; variant: string }
 
-/** Opens a speech model of any kind. A model in the compact form (8-bit weights) is always opened on the CPU. */
+/**
+ * Opens a speech model of any kind. A model in the compact form (8-bit weights) is always opened on the CPU, because
+ * its graphs run only there.
+ */
 export async function openSpeech(
   runtime: Runtime,
   { name, folder }: InstalledModel,
@@ -37,7 +40,10 @@ export async function openSpeech(
   return { model: whisperModel(runtime, name, whisper), variant: variant.replace('_', '') || 'fp32' }
 }
 
-/** Throws an error if a weight file was not fetched, or if the files are larger than the available memory. */
+/**
+ * Throws an error if a weight file is only a pointer of Git LFS (a small text in place of the file), or if the files
+ * are larger than the available memory.
+ */
 function requireWeights(files: readonly string[]): void {
   for (const path of files) {
     const fault = pointerFault(path)

@@ -42,8 +42,9 @@ function isOwn(name: string): boolean {
 }
 
 /**
- * Returns true if the file of the upload must be kept: for its job, or because the upload is unused and complete or
- * resumable. A used upload without a job was used for a voice print, and its file is no longer needed.
+ * Returns true if the file of the upload must be kept: for its job, or for the first use of an unused upload. The file
+ * of an upload that is neither complete nor resumable is not kept. A used upload without a job was used for a voice
+ * print, and its file is no longer needed.
  */
 function isUploadNeeded(db: Db, id: string): boolean {
   const upload = `select 1 from uploads left join jobs on upload_id = uploads.id

@@ -39,7 +39,7 @@ type Parts = {
   download: Download
   /**
    * Waits for a given time after a failed inspection of media. During this time, no other inspection for the same
-   * account starts.
+   * account starts. A failed inspection is not charged, so the wait limits the free work for an account.
    */
   pause?: Pause
   webhooks: WebhookSender
@@ -149,8 +149,8 @@ export class Runner {
   /**
    * Stores the results that the database could not store earlier, and repeats the steps that failed because of the
    * database. Then sends the due webhook events, but only if the database can be written now, because the outcome of
-   * each delivery must be stored. If a result was refused again, a small test write decides: a full disk may refuse
-   * only one long transcript.
+   * each delivery must be stored. If the database has refused a result again, a small test write finds out whether it
+   * can be written: a full disk may refuse only one long transcript.
    */
   writeEnds(): void {
     const { db, webhooks } = this.#parts
@@ -235,7 +235,7 @@ export class Runner {
     if (job.state !== 'processing' || !mustDownloadAgain(config.dataDir, job))
       return failJob(db, job.id, failureOf(job, error))
     const again = startJob(db, job, 'downloading')
-    // A worker on another machine that has reported the error waits for an answer, which `ended` sends.
+    // If a worker on another machine has reported the error, it waits for an answer. `ended` sends this answer.
     engine.ended?.(job.id)
     if (again) this.#downloadAgain(again)
     return null
@@ -250,7 +250,10 @@ export class Runner {
     return null
   }
 
-  /** Handles the end of a job that a command in another process has ended or erased. */
+  /**
+   * Aborts the running step of a job if a command in another process has ended or erased the job. If the job still
+   * exists, also reports its end, for example by a webhook (`#end`).
+   */
   #stopIfEnded(jobId: string): void {
     const job = findJob(this.#parts.db, jobId)
     if (job === null) {
@@ -260,7 +263,8 @@ export class Runner {
   }
 
   /**
-   * Aborts the running step of a job that was ended by a cancel request, a timeout or another process. Handles the end.
+   * Aborts the running step of a job that was ended by a cancel request, a timeout or another process. Then reports the
+   * end of the job, for example by a webhook (`#end`).
    */
   #stop(job: Job): void {
     this.#abort(job.id)

@@ -74,8 +74,8 @@ export class UploadStore {
   }
 
   /**
-   * Deletes an upload that no job has used, and its file. Removes the file first, because the database may be locked.
-   * If that fails, `discardLeft` tries again.
+   * Deletes an upload that no job has used, and its file. Removes the file first, so that its disk space is free even
+   * if the database is locked. If the file or the upload cannot be deleted, `discardLeft` tries again.
    */
   async discard(id: string): Promise<void> {
     this.#discarded.add(id)

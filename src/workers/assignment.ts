@@ -47,7 +47,8 @@ export class Assignment {
   isOfMachine = false
   /**
    * The monotonic time at which the silence of the server began. Null if no request has failed since the last answer.
-   * If the server is silent when the engine finishes, this time is set to the end of the engine's work.
+   * Silence during the engine's work does not count: if the server is silent when the engine finishes, this time is set
+   * to the end of the engine's work.
    */
   #unansweredSince: number | null = null
   #isTranscribing = false
@@ -71,9 +72,9 @@ export class Assignment {
   }
 
   /**
-   * Must be called if JetStream (the message queues of NATS) delivers a message of this job again. Later answers then
-   * go to this delivery. The delivery may be of another message, because the server may have put the job into another
-   * queue.
+   * Must be called if JetStream (the message queues of NATS) delivers a message of this job again. The worker then
+   * sends its further answers (`keep`, `remove` or `giveBack`) for this delivery. The delivery may be of another
+   * message, because the server may have put the job into another queue.
    */
   deliveredAgain(delivery: Delivery): void {
     this.#delivery = delivery
@@ -105,8 +106,8 @@ export class Assignment {
 
   /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
-    // Without a call of `keep` for `workerKeepMs`, or for `leaseMs` if it is shorter, JetStream delivers the message
-    // again.
+    // `keep` tells JetStream that the work continues. JetStream delivers the message of the job again if `keep` is not
+    // called for `workerKeepMs`, or for `leaseMs` if `leaseMs` is shorter.
     const keepMs = intervalIn(this.#parts.leaseMs, limits.workerBeatMs)
     const keep = setInterval(() => this.#delivery.keep(), keepMs)
     try {
@@ -198,7 +199,7 @@ export class Assignment {
 
   /**
    * Returns the utterances of the next report. If the next utterance is too large for a report, the report contains no
-   * utterances. The result contains all utterances.
+   * utterances. The server then gets the utterances with the result of the job, which contains all of them.
    */
   #unreported(): Utterance[] {
     return firstOf(this.#utterances.slice(this.#heard), this.#parts.server.reportBytesMax)

@@ -1,5 +1,5 @@
-// The names that the server and its workers use at NATS: subjects, streams and consumers. A queue of a pool is a
-// consumer of JetStream.
+// The names that the server and its workers use at NATS: subjects, streams and consumers. A pool is a group of workers
+// with the same abilities. A queue of a pool is a consumer of JetStream.
 
 /**
  * The two job queues of each pool (workers with the same abilities). `again` is for jobs that a worker has claimed

@@ -1,6 +1,6 @@
-// Tests two API clients against a server with the pocket model. openapi-typescript and openapi-fetch make the first
-// client from the API's document. Programs that use it must compile without type assertions. The second client is
-// OpenAI's npm package.
+// Tests two API clients against a server with the pocket model, a small model for tests. openapi-typescript and
+// openapi-fetch make the first client from the API's document. Programs that use it must compile without type
+// assertions. The second client is OpenAI's npm package.
 
 import { expect, test } from 'bun:test'
 import { createReadStream, symlinkSync, writeFileSync } from 'node:fs'

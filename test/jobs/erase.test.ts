@@ -29,7 +29,10 @@ import { marginMs, startTestService, steered, type TestService } from '../suppor
 
 const secret = 'xylophones in Reykjavik'
 
-/** Returns the paths of the files in the data folder that contain `text`, except files in `native`. */
+/**
+ * Returns the paths of the files in the data folder that contain `text`. Leaves out the folder `native`, into which the
+ * program unpacks its own files.
+ */
 function filesWith({ dataDir }: TestService, text: string): string[] {
   return readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && !entry.parentPath.includes('native'))

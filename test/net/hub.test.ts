@@ -3,7 +3,10 @@ import { findRevision, hubFrom, listFiles, openFile } from '../../src/net/hub.ts
 
 const { signal } = new AbortController()
 
-/** Returns the list of files that is read from the given answer of a hub, or the error message. */
+/**
+ * Lists the files of a repository from a fake hub (a server of model files, such as Hugging Face). `answer` makes the
+ * responses of the hub. Returns the list, or the error message.
+ */
 async function listed(answer: (request: Request) => Response) {
   using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
   const endpoint = `http://name:secret@127.0.0.1:${server.port}`

@@ -40,8 +40,8 @@ const binary = join(folder, 'steno')
 
 let box: ProgramBox
 
-// `ProgramBox` puts the program into the folder of the sandbox too. The user `nobody`, as whom some tests run the
-// program, may not be allowed to enter the folder of `binary`.
+// The program is at two paths: at `binary`, and in the folder of the sandbox. A process in the sandbox sees only the
+// files in this folder.
 beforeAll(() => {
   placeProgram(binary)
   box = new ProgramBox(join(folder, 'box'), binary)

@@ -1,5 +1,5 @@
-// A change of an engine process (see built-entry.ts): it adds a line to a log file each time the engine runs a model
-// twice at the same time. The last command-line argument is the log file's path.
+// Changes an engine process for a test (see built-entry.ts): each time the engine runs a model twice at the same time,
+// the process adds a line to a log file. The last command-line argument is the log file's path.
 
 import { openSync, writeSync } from 'node:fs'
 import { type RunTwo, Session } from '../../src/engine/onnx/session.ts'

@@ -152,7 +152,8 @@ function findShared(services: Map<string, Shared>, settings: Record<string, stri
 
 /**
  * Returns the service that all test files of this process share. Starts it again if it has ended: Bun ends all child
- * processes after a test that timed out. Returns null if the service would not end with this process.
+ * processes after a test that timed out. Returns null if the service would not end when this process is killed (see
+ * `dieWithParent`).
  */
 function findLasting(): Shared | null {
   if (lasting && !lasting.hasEnded()) return lasting

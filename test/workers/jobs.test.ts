@@ -159,7 +159,8 @@ natsTest(
 natsTest(
   'a job that four workers break off fails, and the failure is a dead letter',
   async () => {
-    // On a busy machine, a short lease would end before the workers break off the job.
+    // The lease is the time of silence after which another worker may claim the job. On a busy machine, a short lease
+    // would end before the workers break off the job.
     const { service, startOwn } = await startServer({ STENO_WORKER_LEASE: '1h' })
     const ana = service.account('ana')
     const id = await ana.transcribe()

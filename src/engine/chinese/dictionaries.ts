@@ -62,11 +62,11 @@ export function scriptOf(character: string): Script | null {
 }
 
 /**
- * Returns the characters that are used in only one script. `characters` and `phrases` are the two dictionaries that
- * convert single characters and phrases of this script to the other script, with entries such as `后 後`. A character is
- * in the result if it is converted (it is on the left side of an entry in `characters`), and if no conversion has it as
- * a result (it is on the right side of no entry). A character on a right side is used in the other script too. Regular
- * expressions search the dictionaries, because a list of all entries would need 12 MB of memory.
+ * Returns the characters that only one script uses. `characters` and `phrases` are the two dictionaries that convert
+ * single characters and phrases of this script to the other script. In an entry such as `后 後`, the left side is
+ * converted to the right side. A character on the right side of an entry is used in the other script, so it is left
+ * out. The result has all other characters on the left sides in `characters`. Regular expressions search the
+ * dictionaries, because a list of all entries would need 12 MB of memory.
  */
 function charactersOnlyIn(characters: string, phrases: string): Set<string> {
   const replacements = `${characters}|${phrases}`.replaceAll(/[^|]+ /g, '')

@@ -1,6 +1,6 @@
-// Decodes windows of several recordings in one batch. Each decoding step reads all weights of the decoder once, for one
-// window or for many. Several short recordings therefore need less CPU time in one batch than in separate batches. The
-// text of a recording does not depend on the other recordings of the batch.
+// Decodes windows (at most 30 s of sound each) of several recordings in one batch. Each decoding step reads all weights
+// of the decoder once, for one window or for many. Several short recordings therefore need less CPU time in one batch
+// than in separate batches. The text of a recording does not depend on the other recordings of the batch.
 
 import { windowFrames } from '../audio.ts'
 import { rowsWith } from './batch-rows.ts'
@@ -9,7 +9,7 @@ import { type Odds, oddsIn } from './language.ts'
 import type { EncodedWindow, Network } from './network.ts'
 import type { Whisper } from './whisper.ts'
 
-/** The windows of one recording that wait for decoding. */
+/** The windows of one recording that wait for decoding. A window is at most 30 s of sound. */
 type Request = {
   tasks: readonly Task[]
   temperature: number
@@ -18,7 +18,7 @@ type Request = {
   reject(error: unknown): void
 }
 
-/** The windows of one recording that wait for language detection. */
+/** The windows of one recording that wait for language detection. A window is at most 30 s of sound. */
 type Detection = {
   whisper: Whisper
   encoded: readonly EncodedWindow[]
@@ -109,8 +109,8 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * The maximum memory of a batch with windows of several recordings, divided by the memory of `rows` windows of 30 s.
- * Used only if each window of a batch needs the memory of the longest window in the batch.
+ * A batch with windows of several recordings may need this many times the memory of `rows` windows of 30 s. Used only
+ * if each window of a batch needs the memory of the longest window in the batch.
  */
 const memoryShare = 1.5
 

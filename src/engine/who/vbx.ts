@@ -9,8 +9,8 @@
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * The preference of an embedding for its own cluster before the first round, as a natural logarithm. This cluster is
- * e^7 (about 1,100) times as probable as each other cluster.
+ * The preference of an embedding for the cluster that it has before the first round, as a natural logarithm. This
+ * cluster is e^7 (about 1,100) times as probable as each other cluster.
  */
 const startPreference = 7
 /**

@@ -4,7 +4,10 @@
 import { samplesPerMelFrame } from '../audio.ts'
 import { frameCentre, frameStep, startOf } from './views.ts'
 
-/** The samples `from` to `to` of the recording. In a window of the speech model, they begin at sample `at`. */
+/**
+ * A span of the recording: the samples `from` to `to`. The speech model reads the span in a window (at most 30 s of
+ * sound), in which the span begins at the sample `at`.
+ */
 export type PlacedSpan = { from: number; to: number; at: number }
 
 /**
@@ -22,8 +25,8 @@ const outside = 0
 export class VoiceCounts {
   /**
    * Two bytes for each frame: the probability of one voice or more, and of two voices or more. Each byte is the
-   * probability times 255, but at least 1. Both bytes are `outside` (0) for a frame without a probability. The array grows with each window that is added, so it can be shorter
-   * or longer than the recording.
+   * probability times 255, but at least 1. Both bytes are `outside` (0) for a frame without a probability. The array
+   * grows with each window that is added, so it can be shorter or longer than the recording.
    */
   private bytes = new Uint8Array(0)
 

@@ -12,7 +12,10 @@ export const timing = {
   retryMs: 500,
   /** The longest delay before a retry, if the server sends no `Retry-After`. */
   retryMsMax: 15_000,
-  /** The time after which an attempt to deliver a webhook has usually ended. */
+  /**
+   * The time after which an attempt to deliver a webhook has usually ended. The page then loads the list of deliveries
+   * again.
+   */
   attemptMs: 2000,
   /** The time for which a message stays on the screen, unless it reports an error or has the button "Undo". */
   toastMs: 5000,

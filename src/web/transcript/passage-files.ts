@@ -11,7 +11,7 @@ export type PassageOptions = {
   withSpeakers: boolean
   /**
    * Only for the format `text`. If true, each sentence is a paragraph that begins with its time. If false, each turn of
-   * a speaker is a paragraph or, without `withSpeakers`, the whole passage is one paragraph.
+   * a speaker is a paragraph. Without `withSpeakers`, the whole passage is then one paragraph.
    */
   withTimes: boolean
   /** The maximum length of a cue in words, in characters and in seconds. */
