@@ -43,9 +43,9 @@ static rlim_t whole_seconds(int64_t ms)
     return (rlim_t)((ms + 999) / 1000);
 }
 
-// Sets the limit of CPU time. The kernel sends SIGXCPU, which ends the process, when it has used `soft_ms`. `cpu_ms` is
-// the limit for the whole process. While the file is opened, a lower `soft_ms` applies; a second call then raises it to
-// `cpu_ms`.
+// Sets the limit of CPU time. The kernel sends SIGXCPU, which ends the process, when the process has used `soft_ms`.
+// `cpu_ms` is the limit for the whole process. While the file is opened, `soft_ms` is lower, because a file with very
+// many tags could make the opening take minutes. A second call then raises `soft_ms` to `cpu_ms`.
 void limit_cpu(int64_t soft_ms, int64_t cpu_ms)
 {
     // The kernel sends SIGKILL at the hard limit, and SIGXCPU at the soft limit. Only SIGXCPU tells the server that the

@@ -22,7 +22,8 @@ enum { NUMBER_BYTES_MAX = 8 };
 // The maximum number of elements that are read. A usual file has fewer: FFmpeg opens at most 1,000 tracks, and a track
 // needs about 40 elements. This limit keeps the CPU time for a hostile file below 0.2 s.
 enum { ELEMENTS_MAX = 100000 };
-// Attachments of at most this size are not hidden, for example a cover image.
+// Attachments that together have at most this many bytes, for example a cover image, are not hidden from FFmpeg. They
+// need little memory.
 enum { SMALL_BYTES_MAX = 1024 * 1024 };
 // The kinds of compression of packets that FFmpeg can undo here. The kind 0 (zlib) is missing, because this FFmpeg is
 // built without zlib.

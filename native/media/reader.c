@@ -1,5 +1,6 @@
-// Gives FFmpeg the packets of a file, so that FFmpeg does not read them itself. A packet is a piece of coded sound.
-// FFmpeg still divides the packets into frames, decodes them, and drops the samples that are not part of the recording.
+// Gives FFmpeg the packets of a long file. If FFmpeg read the packets itself, it would keep an index of all packets in
+// memory. A packet is a piece of coded sound. FFmpeg still divides the packets into frames, decodes them, and drops the
+// samples that are not part of the recording.
 
 #include "reader.h"
 #include "media.h"

@@ -30,7 +30,10 @@ const tokensPerWindow = 100
 const encodedWindows = 20
 
 type Opened = { network: Network; facts: Facts; openMs: number }
-/** The wall times of the encoder for a window, of the first step of a batch, and of each further step. */
+/**
+ * The wall times of the encoder for a window, of the start of a batch (its prompt), and of each step after the start
+ * (one token for each window).
+ */
 type Times = { encoderMs: number; startMs: number; stepMs: number }
 
 const batches = [1, 8, 32]

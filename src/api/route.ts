@@ -49,8 +49,8 @@ export type RouteDetail = {
    */
   success?: { status: number; description: string; headers?: string[] }
   /**
-   * Descriptions of the responses that are neither the success response nor an error with an error code, by HTTP
-   * status.
+   * Descriptions of the other responses, by HTTP status. Such a response is not the success response, and has no error
+   * code. An example is the status 304.
    */
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */

@@ -133,8 +133,8 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
 
 /** Throws if a file of the copy is missing, or if the data folder already has a database or a secret. */
 export function requireFree(files: readonly { from: string; to: string }[], dataDir: string): void {
-  // The user gave only the path of the database, the last of `files`. It is checked first: if both files are missing,
-  // the error names this path.
+  // The user gave only the path of the database, which is the last of `files`. The database is checked first: if both
+  // files are missing, the error names the path that the user gave.
   for (const { from } of files.toReversed())
     if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
   requireNoDatabase(dataDir)

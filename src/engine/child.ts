@@ -50,7 +50,10 @@ export async function engine(): Promise<void> {
   }
 }
 
-/** Returns the rights that this process needs for its first order, which is the only one with the id of the parent. */
+/**
+ * Returns the rights that this process needs, for example to read the folder of the model. They depend on the first
+ * order of the parent process, which is the only order with the process id of the parent (`parent`).
+ */
 function rightsFor(order: Extract<Order, { parent: number }>): EngineRights {
   if (order.kind === 'load') return order
   return { ...order, device: 'cpu', ...(order.kind === 'compact' ? { writes: order.draft } : {}) }

@@ -20,8 +20,8 @@ import { noTurns } from './who/turns.ts'
 
 export type TranscribeListener = Listener & {
   /**
-   * Called each time the model has recognised windows, and at the end. `utterances` are the utterances that are
-   * complete since the last call, without speakers. The list may be empty. `language` is the language of their texts.
+   * Called each time the model has recognised windows, and at the end. `utterances` are the utterances that were
+   * completed since the last call, without speakers. The list may be empty. `language` is the language of their texts.
    */
   onUtterances?: (utterances: Utterance[], language: string) => void
   /** Called once at the end, with the turns of the speakers. Without diarization, it is not called. */

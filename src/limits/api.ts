@@ -46,10 +46,10 @@ export const apiLimits = {
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
-   * Some requests have no quota, such as refused ones. Of these, the access log writes only the first one of each
-   * sender and kind (method, route and status), and counts the others in an entry in memory. Above this number of
-   * entries, the requests of all senders are counted together, so that a client with very many addresses does not fill
-   * the memory. Every minute, the counts are logged and the entries are deleted.
+   * Maximum number of counters of requests without a quota, such as refused requests. Of these requests, the access log
+   * has only the first one of each sender and kind (method, route and status). A counter in memory counts the others.
+   * Above this number of counters, the requests of all senders are counted together, so that a client with very many
+   * addresses does not fill the memory. Every minute, the counts are logged and the counters are deleted.
    */
   repeatsMax: 10_000,
   /**
@@ -63,7 +63,10 @@ export const apiLimits = {
    * A transcript is a large response if its JSON has more than this number of bytes. An hour of speech has about 1 MB.
    */
   largeTranscriptBytes: 1 * MB,
-  /** A transcript is compressed for clients that accept it if its JSON or text has at least this number of characters. */
+  /**
+   * A transcript is compressed if the client accepts compression, and if the JSON or text of the transcript has at
+   * least this number of characters.
+   */
   compressedCharactersMin: 16 * KB,
   /**
    * The response to an edit is large if the request body has more than this number of bytes. The times of the words can
@@ -113,7 +116,10 @@ export const apiLimits = {
    * Maximum number of jobs that are summed up in one turn of the event loop. Summing up 2,000 jobs takes about 2 ms.
    */
   summedJobsPerTurn: 2000,
-  /** The operator's statistics are reused for this multiple of the time that reading them took. */
+  /**
+   * If reading the operator's statistics took T ms, the result is reused for this number times T ms. Frequent requests
+   * then take only a small part of the server's time.
+   */
   statisticsReusedRatio: 20,
   /** Maximum number of requests in the request log, which is in memory. */
   loggedRequests: 100,

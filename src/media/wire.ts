@@ -1,6 +1,6 @@
-// The protocol between the media program (native/media) and its parent process. The parent says in the
-// command-line arguments what to do. The media program sends messages on stdout. The parent checks every message, because a hostile file may
-// have taken control of the media program.
+// The protocol between the media program (native/media) and its parent process. The parent says in the command-line
+// arguments what to do. The media program sends messages on stdout. The parent checks every message, because a hostile
+// file may have taken control of the media program.
 
 import { limits } from '../limits.ts'
 

@@ -4,8 +4,9 @@ import { needsWordBreaking, writtenWithoutSpaces } from '../languages.ts'
 import type { Word } from './transcript.ts'
 
 /**
- * Divides an edited text into words. Unchanged words at both ends stay as they are, except that new marks may be joined
- * to them. The text between them is divided at the spaces, or by the Unicode rules in a language without spaces.
+ * Divides an edited text into words. Unchanged words at both ends stay as they are, except that new punctuation marks
+ * may be joined to them. The text between them is divided at the spaces, or by the Unicode rules in a language without
+ * spaces.
  */
 export function splitWords(text: string, old: readonly Word[], language: string): string[] {
   const isSpaced = !writtenWithoutSpaces(language) && !needsWordBreaking(language)

@@ -34,9 +34,9 @@ export function storeTranscript(
 }
 
 /**
- * Stores the utterances from the index `from` up to, but not including, `to`. A later utterance has a lower row id, so
- * the last utterance is stored first, and the row ids ascend. With descending row ids, SQLite leaves half of each page
- * empty.
+ * Stores the utterances from the index `from` up to, but not including, `to`. A later utterance has a lower row id (see
+ * `utteranceId`). The last utterance is stored first, so that the inserted row ids ascend. With descending row ids,
+ * SQLite leaves half of each page empty.
  */
 export function storeUtterances(
   db: Db,

@@ -33,15 +33,15 @@ export class HandOver {
   lastWorker: string | null
   attempts: number
   /**
-   * The time, by the monotonic clock, from which the holder's silence is measured. Usually the time of the holder's
-   * last message about the job.
+   * The time, by the monotonic clock, from which the silence of the worker that holds the job is measured. Usually the
+   * time of the worker's last message about the job. After too long a silence, another worker may claim the job.
    */
   heardAt: number
   /** The number of utterances of this job that the server has received since the last claim of the job. */
   heard = 0
   /** The last failure that a worker's machine caused, or null. Another worker may still complete the job. */
   failure: Error | null = null
-  /** The number of the claim that ended with `failure`. 0 if `failure` is null. */
+  /** The fence: the number of the worker's claim that ended with `failure`. 0 if `failure` is null. */
   brokenOffFence = 0
   /** The names of the workers that ended the job with an error of their machine, such as a full disk. */
   readonly brokenOffBy = new Set<string>()

@@ -1,5 +1,5 @@
-// Tests the expiry of sessions, grants and links. In these tests, nothing removes expired rows from the database, so
-// each function must refuse them itself.
+// Tests the expiry of sessions, OAuth codes and tokens, and links in emails. In these tests, nothing removes expired
+// rows from the database, so each function must refuse them itself.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeEach, expect, test } from 'bun:test'

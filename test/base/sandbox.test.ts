@@ -41,8 +41,9 @@ const isLinux = process.platform === 'linux'
 const protections = isLinux ? missingProtections() : ['Landlock', 'seccomp']
 
 /**
- * Restricts a process to some paths in `folder`, and installs the filter of system calls. Returns the results of the
- * process's attempts. The process tries to connect to `port` before the filter is installed.
+ * Restricts a process to some paths in `folder`, and installs the filter of system calls. The process then tries to
+ * read, run and change files, and to open a socket. It tries to connect to `port` before the filter is installed.
+ * Returns the results of these attempts.
  */
 function attemptsIn(folder: string, port: number) {
   const script = `

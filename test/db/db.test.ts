@@ -122,8 +122,8 @@ test('after a write has timed out on the lock, no later write waits, until a wri
 test('each write, also one in a transaction, waits for the disk', async () => {
   const db = open()
   /**
-   * Returns true if no flush is needed. Without a flush, `durable` ends before the loop ends. A flush takes longer than
-   * the loop, because it needs at least one turn of the event loop.
+   * Returns true if `durable` needs no flush. `durable` then ends while this function awaits ten resolved promises.
+   * With a flush, `durable` takes longer, because a flush needs at least one turn of the event loop.
    */
   const isDurable = async () => {
     let isDone = false

@@ -123,8 +123,8 @@ test('leases without a name keep the name of the last holder that confirmed its 
     nowMs += afterMs
     expect((await second())?.last).toEqual({ generation, holder: 'first' })
   }
-  // The first server was the last holder, but must wait for the lease too: the second server may still be restoring a
-  // copy.
+  // The first server was the last holder with a name, but must wait for the lease like any other server. The second
+  // server, which has the lease without a name, may still be restoring a copy.
   expect(await openFor('first')()).toBeNull()
   await takenAfter('third')
   expect((await takenAfter('first')).last).toEqual({ generation: 5, holder: 'third' })

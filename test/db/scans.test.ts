@@ -1,5 +1,5 @@
-// Tests that the statements of requests and sweeps find their rows by an index. A statement that reads all rows would
-// block a server with many jobs.
+// Tests that the SQL statements of requests and of sweeps (periodic tasks) find their rows by an index. A statement
+// that reads all rows would block a server with many jobs.
 
 import { expect, spyOn, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
@@ -80,8 +80,8 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if the step `detail` of a query plan reads all rows of one of four tables, or the whole index of ended
- * jobs or of jobs with media.
+ * Returns true if the step `detail` of a query plan reads all rows of the table `jobs`, `ledger`, `uploads` or
+ * `verifications`, or the whole index of ended jobs or of jobs with media.
  */
 function readsAll(statement: string, detail: string): boolean {
   // For both indexes, SQLite writes `completed_at>?` even if the statement has no lower bound of `completed_at`. So the

@@ -44,7 +44,7 @@ export type ClusterOptions = {
   freezeMs?: number
   faultsMax?: number
   webhooks?: boolean
-  /** The command that starts a simulated worker. By default, it is the source file. */
+  /** The command that starts a simulated worker. By default, Bun runs the source file simulated-worker.ts. */
   workerCommand?: string[]
 }
 
@@ -208,9 +208,9 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
 }
 
 /**
- * Returns true if every open job has at least two claims left. A job fails after four claims without a result. One
- * claim is not enough: a worker may just be sending a claim that is not counted yet, and the next fault can end that
- * claim.
+ * Returns true if every open job has at least two claims left. A claim is the request of a worker for a job, and a job
+ * fails after four claims without a result. One claim is not enough: a worker may just be sending a claim that is not
+ * counted yet, and the next fault can end that claim.
  */
 function mayLoseClaims(db: Db): boolean {
   const attempts = limits.workerAttemptsMax - 1

@@ -14,7 +14,10 @@ export const recording = join(clips ?? '', 'doctor.flac')
 /** The path of a FLAC file with a conversation of two voices in four sentences. */
 export const conversation = join(clips ?? '', 'en-two-voices.flac')
 
-/** `model` is the folder of the speech model. */
+/**
+ * The running server that the commands of the documents use. `folder` contains the files of the server and of the
+ * commands. `model` is the folder of the speech model.
+ */
 export type Home = { url: string; key: string; folder: string; model: string; close(): Promise<number> }
 
 /**
@@ -23,8 +26,8 @@ export type Home = { url: string; key: string; folder: string; model: string; cl
  */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
-  // The server unpacks the embedded files of the program into `data`. The commands of the documents, which run the same
-  // program, unpack these files into `cache`.
+  // The server unpacks the embedded files of the built program into `data`, and the commands of the documents unpack
+  // them into `cache`. Both folders get a link to one folder for all tests, so the files are unpacked only once.
   for (const place of [bin, join(folder, 'data'), join(folder, 'cache')]) mkdirSync(place)
   if (testedProgram().length === 1)
     for (const place of ['data', 'cache']) shareUnpacked(testedProgram()[0]!, join(folder, place))

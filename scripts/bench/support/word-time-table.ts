@@ -14,8 +14,8 @@ import {
 export type Heard = { name: string; words: readonly TimedWord[] }
 
 /**
- * openai/whisper starts some words too early, inside a pause. The last column of the table counts such a word only if
- * its start is in the last `inPauseSeconds` of the pause.
+ * openai/whisper starts some words too early, inside a pause. Such a start is a bad reference, so the last column of
+ * the table leaves the word out. A start in the last `inPauseSeconds` of the pause is nearly right, so the word counts.
  */
 const inPauseSeconds = 0.2
 

@@ -115,8 +115,8 @@ export class Batch {
   }
 
   /**
-   * Makes the source available as a file, and inspects it. Returns null if the source has output files, but none of
-   * them must be written.
+   * Makes the source available as a file, and inspects it. Returns null if all output files of the source exist already
+   * and must be kept.
    */
   async #prepare(work: Work): Promise<Prepared | null> {
     const { source, screen, outputs } = work

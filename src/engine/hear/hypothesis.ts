@@ -1,7 +1,7 @@
 // A hypothesis: the result of one attempt to decode a window (at most 30 s of sound). If the text fails the checks, the
 // window is decoded again at a higher temperature.
 
-/** The tokens of one attempt, with their probabilities and their cross-attention. */
+/** The tokens of one attempt to decode a window, with their probabilities and their cross-attention. */
 export type Hypothesis = {
   tokens: number[]
   /** The logarithm of the probability of each token. */

@@ -19,8 +19,8 @@ const tolerance = 0.08 * sampleRate
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 
 /**
- * The usual error of a word time, in samples. A word with a punctuation mark, which is placed in the first voice that it
- * overlaps, is not placed in a voice that it overlaps by less than this length, if it overlaps a later voice by more.
+ * The usual error of a word time, in samples. A word that ends with a punctuation mark is placed in the first stretch
+ * of speech (`Voice`) that it overlaps by at least this length. If there is no such stretch, any overlap is enough.
  */
 const touchMin = 0.1 * sampleRate
 

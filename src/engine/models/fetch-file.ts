@@ -22,8 +22,8 @@ export type RemoteFile = {
 }
 
 /**
- * Downloads a file to `path`. A file that is already there is from an interrupted download. Its hash is checked too,
- * because a power cut may have damaged it.
+ * Downloads a file to `path`. A file that is already at `path` was completed by an earlier attempt, which was
+ * interrupted later. The hash of this file is checked too, because a power cut may have damaged the file.
  */
 export async function fetchFile(
   path: string,
@@ -62,7 +62,10 @@ function isFinal({ status }: SourceError): boolean {
   return status !== null && status < 500 && status !== 408 && status !== 429
 }
 
-/** Waits before attempt `tries`, the second or a later one in a row without new bytes. Each pause is twice as long. */
+/**
+ * Waits before attempt number `tries`, which is 2 or more. After an attempt that got new bytes, this number begins at 1
+ * again. Each pause is twice as long as the pause before.
+ */
 function pauseBefore(tries: number, { pause = waitFor, signal }: RemoteFile): Promise<void> {
   return pause(limits.pullRetryPauseMs * 2 ** (tries - 2), signal)
 }

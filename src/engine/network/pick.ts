@@ -83,10 +83,11 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 }
 
 /**
- * The scores of text tokens or of timestamp tokens: [rows, groups × size]. All groups have the same size. If the number
- * of tokens is not a multiple of `size`, columns of other tokens fill the incomplete group. These tokens are never
- * chosen. For timestamp tokens, the other tokens are before the first timestamp token, and `before` is their number.
- * For text tokens, the other tokens are at the end, and `before` is 0.
+ * The scores of text tokens or of timestamp tokens: [rows, groups × size]. They are divided into groups of equal size,
+ * because a GPU finds the highest score faster in small groups (see `groupMax`). If the number of tokens is not a
+ * multiple of `size`, columns of other tokens fill the incomplete group. These tokens are never chosen. For timestamp
+ * tokens, the other tokens are before the first timestamp token, and `before` is their number. For text tokens, the
+ * other tokens are at the end, and `before` is 0.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 
@@ -98,8 +99,8 @@ type Scores = { scores: string; groups: number; size: number; before: number }
 const groupMax = 512
 
 /**
- * Divides `count` tokens into groups of equal size. If the last group is incomplete, all groups together have room for
- * more than `count` tokens, but for at most `vocabulary` tokens.
+ * Divides `count` tokens into groups of equal size. Columns of other tokens fill an incomplete group. There are only
+ * `vocabulary` columns, so the size is halved until all groups together have at most this number of columns.
  */
 function groupsOf(count: number, vocabulary: number): { groups: number; size: number } {
   let size = groupMax

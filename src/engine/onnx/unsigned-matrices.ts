@@ -1,4 +1,5 @@
-// Finds the weight matrices of a model that consist of unsigned bytes.
+// Finds the weight matrices of a model that consist of unsigned bytes. signed-weights.ts changes them to signed bytes,
+// because ONNX Runtime needs twice the time for unsigned bytes.
 
 import { elements } from './elements.ts'
 import { type Operation, readModel } from './weights.ts'
@@ -7,8 +8,8 @@ import { type Operation, readModel } from './weights.ts'
 const inputs = { matrix: 1, zero: 3 } as const
 
 /**
- * Returns the names of the unsigned weight matrices and of their zero points. The result is empty in each of these
- * cases:
+ * Returns the names of the unsigned weight matrices and of their zero points. The result is empty if they cannot be
+ * changed to signed bytes, in each of these cases:
  * - A matrix is unsigned and its zero point is not, or the zero point is unsigned and the matrix is not.
  * - The content of a matrix or of a zero point is in another file, or the content of a matrix is a list of integers.
  * - An operation reads one of these constants in another way, not as the matrix or the zero point of a MatMulInteger.

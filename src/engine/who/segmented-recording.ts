@@ -13,8 +13,8 @@ export type SegmentedRecording = {
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
   /**
-   * The pieces (spans in which one voice speaks alone). `speaker` is -1 if the speaker is unknown. Pieces with an
-   * uncertain speaker are left out.
+   * The pieces (spans in which one voice speaks alone). `speaker` is -1 if no speaker was found for the piece. A piece
+   * is left out if it is so short that its speaker may be wrong.
    */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number

@@ -13,14 +13,14 @@ import { equalParts, secondsOf } from './views.ts'
  */
 const frameWeight = 0.9
 /**
- * With frame embeddings, each piece (a span of one voice) is divided into equal parts of about this length, in seconds.
- * Each part gets its own speaker.
+ * If there are frame embeddings (one vector for each 40 ms), each piece (a span of one voice) is divided into equal
+ * parts of about this length, in seconds. Each part gets its own speaker.
  */
 const partSeconds = 0.5
 /**
- * The number of rounds that find the speakers of the parts of pieces. Each round computes the mean frame embedding of
- * each speaker from the parts that the speaker has so far (without parts of short pieces), and then chooses the most
- * similar speaker for each part. In the first round, each part has the speaker of its piece.
+ * The number of rounds that find the speakers of the parts of pieces. In the first round, each part has the speaker of
+ * its piece. Each round computes the mean frame embedding of each speaker from the parts that the speaker has so far.
+ * Parts of short pieces do not count here. Then the round chooses the most similar speaker for each part.
  */
 const rounds = 3
 
@@ -33,8 +33,9 @@ type Part = LabelledPiece & { similarities: number[]; mean: Float32Array }
 /**
  * Returns the pieces with their speakers. The speaker of a piece is the one with the most similar centroid (mean
  * embedding), or -1 if the piece has no embedding. `isSure` is false for a short piece, whose embedding is not exact
- * enough. With frame embeddings and at least two speakers, the result has parts of pieces. Each part has its own
- * speaker. For all parts, `isSure` is true, because the frame embeddings are exact enough for short spans too.
+ * enough. If there are frame embeddings (one vector for each 40 ms) and at least two speakers, the result has parts of
+ * pieces instead of whole pieces. Each part has its own speaker. For all parts, `isSure` is true, because the frame
+ * embeddings are exact enough for short spans too.
  */
 export function speakersOfPieces(
   pieces: readonly EmbeddedPiece[],

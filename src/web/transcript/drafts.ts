@@ -22,7 +22,7 @@ export function storeDrafts(jobId: string, drafts: readonly Draft[], known: Read
   else store(nameOf(jobId), Object.fromEntries(all.map(({ utterance, ...draft }) => [utterance, draft])))
 }
 
-/** The new names of speakers that the server has not stored yet. The key is the name before. */
+/** The new names of speakers that the server has not stored yet. The key is the name before the change. */
 export function storedNames(jobId: string): Record<string, string> {
   return stored(`names.${jobId}`) ?? {}
 }

@@ -61,7 +61,10 @@ export class EditHistory {
     this.#removeEmpty()
   }
 
-  /** Removes the changes of a speaker's name. Must be called when another person has changed this name. */
+  /**
+   * Removes the changes of a speaker's name from all steps. Must be called after another person has changed this name.
+   * Otherwise, an undo would overwrite the change of the other person.
+   */
   forgetName(speaker: string): void {
     for (const step of [...this.#undo, ...this.#redo])
       if (step.rename?.speaker === speaker) delete step.rename

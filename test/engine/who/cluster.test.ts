@@ -77,7 +77,8 @@ test('each voice is found, the one with most embeddings first; a few outliers ar
 })
 
 test('clustering in blocks finds the same voices, and one that speaks in a single block', () => {
-  // A block has 1200 embeddings. So the first voice is in both blocks, and the others are in the second block.
+  // Many embeddings are clustered in blocks of 1200. So the first voice is in both blocks, and the others are in the
+  // second block.
   const many = [...embeddings([1300, 700], 0.3), ...embeddings([0, 0, 30], 0.3)]
   const voices = findVoices(weighted(many), { ...options, weightMin: 8 })
   expect(voices.length).toBe(3)
