@@ -101,7 +101,8 @@ function requireUsable(dataDir: string): void {
 
 /**
  * Listens on the configured address. Throws an error if the address cannot be used. For a known cause, the error names
- * the setting to change. It is a ConfigError if no later start can use the address.
+ * the setting to change. It is a ConfigError if only root may use the port, because a restart with the same settings
+ * would fail too.
  */
 function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
   try {

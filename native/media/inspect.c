@@ -2,7 +2,8 @@
 // - The first 30 seconds are decoded, to refuse a file that cannot be played.
 // - The last packets are decoded, to find the last sample.
 // - Between them, the lengths that the file gives for the packets are added up.
-// - If a packet has a wrong length, or if the timestamps are slow, all packets from there on are decoded.
+// - If a packet has a wrong length, this packet and all later packets are decoded. The same is done if the timestamps
+//   are slow: the time from one packet to the next is much shorter than the sound of the packet.
 
 #include "media.h"
 #include <math.h>
@@ -14,8 +15,9 @@ enum { TAIL_PACKETS = 32 };
 // The rounding tolerance, in samples at 16 kHz. It is larger than the rounding error of a sum of lengths, and smaller
 // than one sample of the file: at the highest accepted sample rate, 1 MHz, this is 0.016 samples at 16 kHz.
 static const double fraction_error = 0.001;
-// If a packet reaches further than this past the start of the next packet (half a second), its length is wrong. This is
-// half of the smallest difference that counts as a jump of the timestamps (`leap` in timeline.c).
+// The maximum overlap of a packet with the next packet: half a second, in samples. If the overlap is longer, the length
+// that the file gives for the packet is wrong. This maximum is half of the smallest difference that counts as a jump of
+// the timestamps (`leap` in timeline.c).
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
 // While the first seconds are decoded, the shortest frame is found. The frames of the first second do not count, because
@@ -32,7 +34,8 @@ typedef struct Meter {
     // The length of the shortest decoded frame in samples at 16 kHz, or 0 if no frame was decoded after the first
     // second.
     double shortest;
-    // The number of packets in a row whose timestamps are slow.
+    // The number of packets in a row whose timestamps are slow: the time to the next packet is much shorter than the
+    // sound of the packet.
     int slow_packets;
     // The number of damaged packets in the first 30 seconds of each stream that is already measured. An Ogg file may
     // contain several streams one after another (links.c).
@@ -84,8 +87,8 @@ static bool is_too_long(Span span, Span next)
 }
 
 // Returns true if the timestamps of several packets in a row are slow: the sound of each packet is much longer than the
-// time to the next packet. The lengths in the file may be as wrong as the timestamps, so the shortest decoded frame
-// counts too.
+// time to the next packet. The length of a packet in the file may be as wrong as its timestamp. The sound of a packet
+// therefore counts as at least as long as the shortest decoded frame.
 static bool are_slow(Meter *meter, Span span, Span next)
 {
     const double step = next.start - span.start;

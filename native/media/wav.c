@@ -28,8 +28,9 @@ static bool is_extensible(int64_t at)
     return false;
 }
 
-// Returns the codec of a RIFX file, whose numbers are big-endian. FFmpeg reads the header of this file as big-endian,
-// but decodes its samples as little-endian, which gives noise. Returns no codec if the order of the bytes is not known.
+// Returns the codec that decodes the samples of a RIFX file, whose numbers are big-endian. `codec` comes from FFmpeg,
+// which reads the header of this file as big-endian, but decodes its samples as little-endian. This gives noise.
+// Returns no codec if the order of the bytes with this codec is not known.
 static enum AVCodecID big_endian_codec(enum AVCodecID codec)
 {
     switch (codec) {

@@ -11,8 +11,8 @@ enum { WEIGHT_MAX = 127 };
 
 // The minimum and the maximum number of rows that one task computes.
 enum { LEAST_ROWS = 48, MOST_ROWS = 240 };
-// The gap between two rows of integers, in numbers. If the distance of two rows was a power of two, they would use the
-// same places in the CPU cache and push each other out.
+// The number of unused integers after each row of integers. Without this gap, the distance between two rows could be a
+// power of two. The rows would then share the same places in the CPU cache, and each would evict the other.
 enum { ROW_GAP = 32 };
 
 // The memory of a task, which computes some rows of the output. The comment of each array gives its dimensions; `rows`
@@ -60,7 +60,7 @@ size_t linear_scratch(const Linear *linear, size_t rows)
 }
 
 // Converts the weights of 16 columns from 8 to 16 bits. The result has the first two weights of each column, then the
-// next two weights of each column, and so on.
+// next two weights of each column, and so on: one CPU instruction multiplies such pairs and adds the two products.
 AVX2 static void widen(const int8_t *weights, size_t stride, size_t pairs, int16_t *to)
 {
     for (size_t pair = 0; pair < pairs; pair++) {

@@ -1,7 +1,7 @@
 // One account attacks a server to delay the jobs of other accounts. Measures the time of another account's job with and
-// without the attack, from its first request to its last webhook. One attack needs a name server that never answers.
-// Only root can start this name server, and give the steno server an /etc/resolv.conf that names it.
-// STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
+// without the attack, from its first request to its last webhook. One attack needs a name server that does not answer
+// for some host names. Only root can start this name server, and give the steno server an /etc/resolv.conf that names
+// it. STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -141,8 +141,8 @@ async function measure(
 }
 
 /**
- * Returns a command that starts a steno server with its own /etc/resolv.conf, which names only the name server of
- * `startNames`.
+ * Returns a command that starts a steno server with its own /etc/resolv.conf. This file names only the name server of
+ * `startNames`, which does not answer for the host names of one attack.
  */
 function withNames(folder: string): string[] {
   const file = join(folder, 'resolv.conf')

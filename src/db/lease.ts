@@ -60,9 +60,9 @@ export type Lease = {
 export type Found = { generation: number; holder: string | null | undefined }
 
 /**
- * Returns a function that tries to take the lease, and that the caller must call repeatedly. The function returns null
- * as long as another server may hold the lease. When the lease is free, the function calls `onFree` with the previous
- * lease, and then takes a new lease. Also returns null if another server takes the lease at the same moment.
+ * Returns a function that makes one attempt to take the lease. The caller repeats the attempt until the result is a
+ * lease. The result is null if another server may still hold the lease, or if another server takes it at the same
+ * moment. Before an attempt to take a free lease, `onFree` is called with the previous lease.
  */
 export function openLease(
   options: LeaseOptions,
@@ -77,7 +77,8 @@ export function openLease(
     if (seen.text !== seenText) seen = { text: seenText, sinceMs: monotonic() }
     const isFree = generation === 0 || last.isReleased || last.holder === holder
     if (!isFree && monotonic() - seen.sinceMs < afterMs) return null
-    // There is no lease before generation 1, so no earlier server could confirm that its database is the latest.
+    // The lease of generation 1 is the first lease: before it, no server confirmed that its database is the latest. The
+    // last holder is then known to be null, even if the lease file does not say so.
     const found = { generation, holder: last.holder ?? (generation > 1 ? last.lastHolder : null) }
     onFree(found)
     return await take(options, found)

@@ -68,9 +68,10 @@ function moveFile(from: string, to: string): void {
 }
 
 /**
- * Returns true if `from` is the secret key of a database copy, and equal to the secret key of the data folder. Throws
- * if the two keys differ. Returns false if `from` is another file, or if the data folder has no secret key. `to` is the
- * path that `from` gets in the data folder.
+ * Returns true if a file of a database copy need not be restored: `from` is the secret key of the copy, and the data
+ * folder has the same key already. Throws if the data folder has another key, because the copy then belongs to another
+ * service. Returns false if `from` is another file, or if the data folder has no key. `to` is the path that `from` gets
+ * in the data folder.
  */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false

@@ -72,8 +72,8 @@ export type TranscribeOptions = {
    */
   onUtterances?: (utterances: readonly Utterance[], first: number, language: string) => void
   /**
-   * Called after all sound was transcribed. A retry of the job can call it again. Each byte is the highest amplitude in
-   * 50 ms of sound, from 0 to 255.
+   * Called after all sound was transcribed, with the amplitudes from which the web app draws the waveform. Each byte is
+   * the highest amplitude in 50 ms of sound, from 0 to 255. A retry of the job can call it again.
    */
   onPeaks?: (peaks: Uint8Array) => void
   /**

@@ -98,16 +98,17 @@ export function openParts(
 type Clocks = { clock: Clock; monotonic: Clock; standby: Standby | null }
 
 function openDatabase({ dataDir, sweepEveryMs }: Config, { clock, monotonic, standby }: Clocks): Db {
-  // This clock counts a longer time than `stepMsMax` between two reads only as `stepMsMax`. The periodic sweeps read
-  // the clock. `stepMsMax` is twice their interval, so no time is lost if a sweep is late.
+  // A clock for timeouts. If the time between two reads is longer than `stepMsMax`, the process was suspended, and the
+  // clock advances only by `stepMsMax`. The periodic sweeps read the clock. `stepMsMax` is twice their interval, so no
+  // time is lost if a sweep is late.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * sweepEveryMs })
   const onWrite = standby && { onWrite: standby.check }
   return openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs, ...onWrite })
 }
 
 /**
- * Opens the file secret.key of the data folder. Logs an error if it cannot decrypt the signing secret of the newest API
- * key.
+ * Opens the file secret.key of the data folder, whose key encrypts secrets in the database. Logs an error if this key
+ * cannot decrypt the signing secret of the newest API key: the file then belongs to another database.
  */
 function openOwnSecrets(db: Db, { dataDir }: Config): Secrets {
   const secrets = openSecretsOf(db, dataDir)

@@ -194,8 +194,8 @@ export class HandOvers {
     if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
       return new Promise(resolve => storing.answers.push(resolve))
     const entry = this.#entryOf(message)
-    // The worker repeats its failure if the answer `again` was lost. The worker then gets the same answer, unless
-    // another worker has claimed the job.
+    // The worker sends its failure again if the answer `again` was lost. It then gets the same answer, unless another
+    // worker has claimed the job.
     if (entry === 'later')
       return { kind: this.#entries.get(job)?.brokenOffFence === fence ? 'again' : 'later' }
     if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }

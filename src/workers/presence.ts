@@ -21,30 +21,31 @@ const question = TypeCompiler.Compile(
 type Server = { id: string; serves: boolean }
 
 /**
- * A server with an older version of steno asks with an empty message, and only before it serves. It is counted as a
- * server that does not serve yet, with an empty id. The empty id is lower than any other id, so the older server ranks
- * higher than another server that does not serve yet.
+ * Stands for a server with an older version of steno. Such a server asks the other servers only before it serves, and
+ * its question is an empty message. It counts as a server that does not serve yet, with an empty id. The empty id is
+ * lower than any other id, so the older server ranks higher than another server that does not serve yet.
  */
 const olderProgram: Server = { id: '', serves: false }
 
 export class Presence {
-  /** Set when another server ranks higher: this server must not serve. */
+  /** Set when another server of the cluster ranks higher (see `ranksHigher`): this server must not serve. */
   rival: Error | null = null
   readonly #cluster: string
   readonly #onRival: () => void
   readonly #me: Server = { id: newId(), serves: false }
   #subscription: Subscription | null = null
 
-  /** `onRival` is called each time that `rival` is set. */
+  /** `onRival` is called each time that another server ranks higher, so that this server must not serve. */
   constructor(cluster: string, onRival: () => void) {
     this.#cluster = cluster
     this.#onRival = onRival
   }
 
   /**
-   * Begins to serve. Throws if another server of this cluster ranks higher. The connection `nats` must have the option
-   * `noEcho`, so that this server does not receive its own question, and does not take it for the question of another
-   * server. If no other server listens, NATS then also rejects the question at once, and the start needs no wait.
+   * Asks the other servers of the cluster whether one of them ranks higher (see `ranksHigher`). Throws if so, and
+   * otherwise begins to serve. The connection `nats` must have the option `noEcho`. Without it, this server would
+   * receive its own question, and take it for the question of another server. With it, NATS rejects the question at
+   * once if no other server listens, so the start needs no wait.
    */
   async begin(nats: NatsConnection): Promise<void> {
     this.rival = null
@@ -75,8 +76,9 @@ export class Presence {
   }
 
   /**
-   * Handles the question of another server. NATS does not check the reply subject of a question. A question is
-   * therefore accepted only if its reply subject is an inbox of a server.
+   * Handles the question of another server of the cluster. If this server ranks higher, it answers the question.
+   * Otherwise it stops serving. NATS does not check the reply subject of a question, so a sender could make this server
+   * publish to any subject. A question is therefore accepted only if its reply subject is an inbox of a server.
    */
   #hear(message: Msg): void {
     if (!message.reply?.startsWith(`${subjectsOf(this.#cluster).serverInbox}.`)) return

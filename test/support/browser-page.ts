@@ -19,8 +19,8 @@ export const seen = test.skipIf(!browserFound && !isNeeded)
 const running = new Map<Drawing, Browser>()
 
 /**
- * Returns the browser of this process that draws so, and starts it if necessary. A start costs half a second of CPU
- * time, so the browser stays open until the process ends.
+ * Returns the browser of this process that draws pages in the given way, and starts it if necessary. A start costs half
+ * a second of CPU time, so the browser stays open until the process ends.
  */
 async function findRunningBrowser(drawing: Drawing): Promise<Browser> {
   const found = running.get(drawing)

@@ -7,8 +7,9 @@ import { linesOf } from './shell.ts'
 /** Runs a program. Returns what it prints, and its error if it fails. A TypeScript program prints by `console.log`. */
 export type RunExample = (program: string) => Promise<string>
 
-// The loops in Python and in TypeScript read each program as a JSON string in one line, and print its output in the
-// same form. Each program has its own variables. Imported modules stay loaded for the next programs.
+// Two programs that run the examples in a loop, one in Python and one in TypeScript. Each reads an example as a JSON
+// string in one line, and prints the output of the example in the same form. Each example has its own variables.
+// Imported modules stay loaded for the next examples.
 const inPython = `
 import contextlib, io, json, sys, traceback
 

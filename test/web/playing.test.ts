@@ -120,7 +120,7 @@ seen('a click on a word plays it, and the page follows until the reader scrolls 
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
   // The pressed button has disappeared. The focus is on the spoken sentence.
   await until(page, "document.activeElement.matches('.turn[aria-current] .utterance')")
-  // The page also stays where a person types while the recording plays on.
+  // The page also does not scroll to the spoken word while a person types: the typed text stays visible.
   await page.keyboard.press('e')
   await page.locator('.utterance:focus').waitFor()
   await page.keyboard.type('Typed ')

@@ -166,7 +166,7 @@ seen(
     await until(page, "document.querySelector('[type=url]').value === ''")
     expect(await page.getByRole('alert').count()).toBe(0)
     endRefusal()
-    // A list that could not be read is read again soon.
+    // If the request for the list of jobs fails, the page repeats it after a few seconds.
     await page.clock.fastForward(timing.listEveryMs)
     await page.getByRole('link', { name: 'episode 12.mp3' }).waitFor()
     const [job] = (await cleo.get('/v1/transcriptions')).body.items
@@ -210,13 +210,13 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   await message.waitFor()
   await page.keyboard.press('Control+z')
   await page.getByRole('link', { name }).waitFor()
-  // Each of four successive deletions can be undone, although the page keeps only three messages without the button
-  // "Undo".
+  // Each of four successive deletions can be undone. The page removes a message when three newer messages have
+  // appeared, but never a message with the button "Undo".
   for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Delete' }).first().click()
   for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Undo' }).first().click()
   await page.getByRole('link', { name: 'a.mp3' }).nth(2).waitFor()
-  // The message stays while the pointer or the focus is on it. After the use of its button, a person with a keyboard is
-  // on the page again.
+  // The message about the deletion stays while the pointer or the focus is on it. When a person presses its button Undo
+  // with the keyboard, the focus moves to a job in the list.
   await page.getByRole('button', { name: `Delete ${name}` }).press('Enter')
   await message.hover()
   await page.clock.fastForward(2 * timing.undoMs)
@@ -233,7 +233,8 @@ seen('a deletion can be undone, and becomes final when the person leaves the pag
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
   expect((await dora.get('/v1/transcriptions')).body.items).toHaveLength(3)
-  // The page also sends the delayed DELETE request at once when the person signs out.
+  // The page delays each DELETE request, so that a person can click Undo. When the person signs out, the page sends the
+  // delayed request at once.
   await page.getByRole('button', { name: 'Delete a.mp3' }).first().click()
   await page.locator('.menu-button').click()
   await page.getByRole('button', { name: 'Sign out' }).click()

@@ -35,8 +35,9 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. Decodes the window again if most of the text is in no script of the
- * language. The second decoding permits no letters of other scripts. The second result is empty if it has no letters.
+ * Decodes a window with all tokens permitted. If most of the text is in no script (writing system) of the language,
+ * decodes the window again. The second decoding permits no letters of other scripts. The second result is empty if it
+ * has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,
@@ -48,7 +49,10 @@ export function decodeInScript(
   return withLetters(decode(permittedFor(tokens, language)))
 }
 
-/** Returns the tokens unchanged if their text has a letter. Otherwise returns an empty list. */
+/**
+ * Returns the tokens unchanged if their text has a letter. Otherwise returns an empty list, because a text of
+ * punctuation marks alone is not speech.
+ */
 export function withLetters(tokens: TimedToken[]): TimedToken[] {
   return textOf(tokens).match(letter) ? tokens : []
 }

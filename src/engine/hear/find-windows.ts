@@ -14,7 +14,8 @@ import type { Window } from './windows.ts'
 const margin = 0.5 * sampleRate
 /**
  * The maximum number of samples that are kept in memory while the windows of a block are collected: half an hour, or
- * 115 MB. This limit matters only for a recording with rare speech.
+ * 115 MB. Above this number, the block is decoded with fewer windows than usual. This happens only if speech is rare.
+ * With more speech, a block is complete earlier.
  */
 const keptMax = 1800 * sampleRate
 
@@ -25,9 +26,9 @@ type BlockOptions = {
 }
 
 /**
- * Yields blocks of at most `rows` windows. Removes sound from memory when no later block needs it. `onSamples` gets the
- * number of processed samples. `isOneOfChannels` is true if the sound is one channel of a recording with several
- * channels.
+ * Yields blocks of at most `rows` windows. A window has at most 30 s of sound, and a block is decoded as one batch.
+ * Removes sound from memory when no later block needs it. `onSamples` gets the number of processed samples.
+ * `isOneOfChannels` is true if the sound is one channel of a recording with several channels.
  */
 export async function* findBlocks(
   vad: Vad,

@@ -21,8 +21,8 @@ export function detect(
 }
 
 /**
- * Detects the language of a recording. The function `oddsOfAll` computes the probability of each language in each
- * window. This function may put windows of other recordings into the same batch.
+ * Detects the language of a recording. The given function `oddsOfAll` computes the probability of each language in each
+ * window. `oddsOfAll` may put windows of several recordings into the same batch.
  */
 export async function detectJointly(
   { facts }: Whisper,

@@ -11,8 +11,8 @@ import { type Window, windowOf } from './windows.ts'
 const pauseEnds = 10 * sampleRate
 
 /**
- * Makes windows from speech spans. A window is complete when no more speech fits, when a pause of `pauseEnds` follows,
- * or when the recording ends.
+ * Makes windows of at most 30 s of sound from speech spans. A window is complete when no more speech fits, when a pause
+ * of `pauseEnds` follows, or when the recording ends.
  */
 export class Packer {
   private spans: SpeechSpan[] = []

@@ -30,8 +30,9 @@ export function checkDecoder({ inputs, outputs }: Ports, layers: number): void {
 }
 
 /**
- * Returns the names of the keys and values in the cache: first those of the decoder's own tokens, then those of the
- * encoder's output.
+ * Returns the names of the tensors in the decoder's cache of attention keys and values: first those of the decoder's
+ * own tokens, then those of the encoder's output. The inputs and outputs of the graph have these names, each with a
+ * prefix.
  */
 function cacheNames(layers: number): string[] {
   return ['decoder', 'encoder'].flatMap(kind =>

@@ -20,8 +20,8 @@ type Boundary = { textsKept: number; sample: number }
 export type Rest = { window: Window; textsKept: number }
 
 /**
- * The minimum pause between two words, in samples, at which the rest of a window may begin. A shorter gap may not be a
- * pause, because word times often have an error of 0.1 s.
+ * The minimum pause between two words, in samples, at which the rest of a window may begin: the end of the window that
+ * is decoded again. A shorter gap may not be a pause, because word times often have an error of 0.1 s.
  */
 const pauseMin = 0.2 * sampleRate
 
@@ -40,9 +40,9 @@ export function restAfter(window: Window, words: readonly PlacedText[], boundary
 }
 
 /**
- * Returns a boundary whose time is in a pause: the pause at `boundary`, or the last pause before it. Returns null if
- * there is no such pause, or if no words follow `boundary`. Also returns null if the rest would be too long or almost
- * the whole window.
+ * Returns a boundary whose time is in a pause: the pause at `boundary`, or the last pause before it. The rest of the
+ * window begins there and is decoded again. Returns null if there is no such pause, or if no words follow `boundary`.
+ * Also returns null if the rest would be too long or almost the whole window.
  */
 function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Boundary): Boundary | null {
   const earliest = Math.max(
@@ -62,8 +62,8 @@ function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Bou
 }
 
 /**
- * The minimum length of speech, in samples, in the rest of a window. Shorter speech usually belongs to the last word of
- * the text.
+ * The minimum length of speech, in samples, in the rest of a window: the end of the window that is decoded again.
+ * Shorter speech usually belongs to the last word of the text, so it is not decoded again.
  */
 const restMin = 0.4 * sampleRate
 

@@ -1,9 +1,9 @@
 // Assigns a speaker to each voice of a view, which is ten seconds of sound.
 
 /**
- * Chooses a speaker (a column of `likeness`) for each voice (a row) of a view. Each row gets a different column. Of all
- * such choices, takes the one whose values have the largest sum. If there are fewer columns than rows, each row gets
- * the column of its highest value, and rows may share a column.
+ * Chooses a speaker (a column of `likeness`) for each voice (a row) in a view, which is ten seconds of sound. Each row
+ * gets a different column. Of all such choices, takes the one whose values have the largest sum. If there are fewer
+ * columns than rows, each row gets the column of its highest value, and rows may share a column.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0

@@ -8,8 +8,9 @@ import { secondsOf, startOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum length, in seconds, of a piece in the clustering. A shorter piece gets the most similar speaker after the
- * clustering. If fewer than two pieces are long enough, all pieces with an embedding are clustered.
+ * The minimum length, in seconds, of a piece that the clustering uses to find the speakers. A piece is a span in which
+ * one voice speaks alone. A shorter piece gets the most similar speaker after the clustering. If fewer than two pieces
+ * are long enough, all pieces with an embedding are clustered.
  */
 export const formingSeconds = 0.8
 /** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
@@ -45,7 +46,10 @@ export function embedPieces(
   })
 }
 
-/** Repeats the features until there are `size` values. An empty array stays empty. */
+/**
+ * Repeats the features of a short piece until there are `size` values, the minimum for the embedding model. An empty
+ * array stays empty.
+ */
 function repeated(features: Float32Array, size: number): Float32Array {
   if (features.length >= size || features.length === 0) return features
   const filled = new Float32Array(size)

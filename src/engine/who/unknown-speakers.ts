@@ -16,9 +16,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views with speakers for the voices whose speaker is unknown. For each frame of such a voice, each
- * overlapping view gives one vote to each speaker that it finds in the frame. The speaker with the most votes is
- * assigned. Without votes, the speaker stays unknown.
+ * Assigns speakers to the voices whose speaker is unknown, and returns the changed views. A view is ten seconds of the
+ * recording. In each frame of such a voice, each overlapping view gives one vote to each speaker that it finds in the
+ * frame. The voice gets the speaker with the most votes. Without votes, its speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
@@ -41,8 +41,9 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
 }
 
 /**
- * Adds votes for the speaker of the voice `local` of `view`. `near` overlaps with `view`. In each frame with the voice,
- * each known speaker who speaks in `near` gets one vote. Frame n of `view` is frame n + `shift` of `near`.
+ * Adds the votes of the view `near` for the speaker of the voice `local` in `view`. Each view is ten seconds of the
+ * recording, and the two views overlap. In each frame with this voice, each known speaker who speaks in `near` gets one
+ * vote. Frame n of `view` is frame n + `shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

@@ -1,12 +1,13 @@
-// A part of a page that needs the facts about the account.
+// A part of a page that needs facts about the account, such as the address of its default webhook. It waits until these
+// facts are loaded.
 
 import type { ComponentChildren } from 'preact'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { details, loadDetails } from './session.ts'
 
 /**
- * Shows its children when the facts about the account are known. If they could not be loaded, shows the error and a
- * button for another attempt.
+ * Shows its children when the facts about the account (`details`) are loaded. If they could not be loaded, shows the
+ * error and a button for another attempt.
  */
 export function WithDetails({ children }: { children: ComponentChildren }) {
   const loaded = useLoaded(async () => {
