@@ -174,9 +174,10 @@ static bool begin_part(Fragments *fragments, Box box)
     FragmentTrack *track = find_track(fragments, take(&at, 4));
     if (!track || fragments->track || track->fragment == fragments->fragment_from)
         return false;
-    // The byte positions of the packets are counted from `base`. With the flag HAS_BASE, the box contains `base`.
-    // Otherwise, with the flag BASE_IS_FRAGMENT, `base` is the beginning of `moof`. Without both flags, `base` is where
-    // the bytes of the previous track in this fragment end; for the first track, it is the beginning of `moof`.
+    // The byte positions of the packets are counted from `base`. With the flag HAS_BASE, the box `tfhd` contains
+    // `base`. Otherwise, with the flag BASE_IS_FRAGMENT, `base` is the beginning of the fragment (the box `moof`).
+    // Without both flags, `base` is where the bytes of the previous track in this fragment end. For the first track, it
+    // is the beginning of the fragment.
     int64_t base = flags & BASE_IS_FRAGMENT ? fragments->fragment_from : fragments->data_at;
     if (flags & HAS_BASE)
         base = take(&at, 8);

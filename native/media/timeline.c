@@ -6,8 +6,8 @@
 #include "media.h"
 #include <math.h>
 
-// A span is not moved if its timestamp differs from the end of the previous span by at most 20 ms. Clocks that count
-// only milliseconds and rounded timestamps cause such differences.
+// A span is not moved if its timestamp differs from the end of the previous span by at most 20 ms. Rounded timestamps,
+// and clocks that count only milliseconds, cause such differences.
 static const double jitter = 0.02 * SAMPLE_RATE;
 // If the timestamps differ from the end of the previous span by more than 20 ms, and this lasts for one second of
 // sound, the sound is moved to its timestamps.
@@ -51,7 +51,8 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     return (Placement){0, skip};
 }
 
-// Counts the spans in a row whose timestamps are slow (`SLOW_SHARE`).
+// Counts the spans in a row whose timestamps are slow. A timestamp is slow if it is later than the previous timestamp
+// by less than the part `SLOW_SHARE` of the length of the previous span.
 static void watch_clock(Timeline *timeline, Span span)
 {
     const Span last = timeline->last;
@@ -63,17 +64,18 @@ static void watch_clock(Timeline *timeline, Span span)
     timeline->last = span;
 }
 
-// Returns true if the timestamps of the last spans are slow. They are then wrong, and the sound of these spans does not
-// overlap, so it must not be cut. Programs that copy a recording write such timestamps where the clock of the recording
-// was set back: each packet gets the smallest possible timestamp until the clock reaches the old time again.
+// Returns true if the timestamps of the last spans are slow: they advance by less than about half the length of a span.
+// They are then wrong, and the sound of these spans does not overlap, so it must not be cut. Programs that copy a
+// recording write such timestamps where the clock of the recording was set back: each packet gets the smallest possible
+// timestamp until the clock reaches the old time again.
 static bool is_slow(const Timeline *timeline)
 {
     return timeline->slow_spans >= SLOW_SPANS_MIN;
 }
 
-// Returns the difference between the timestamp of a span and the end of the placed sound. Sound with slow timestamps is
-// placed later than its timestamps say (`moved`). If the timestamp of the span after it jumps forward, this jump makes
-// up for the difference first, and only the rest of the jump is a gap.
+// Returns the difference, in samples, between the timestamp of a span and the end of the placed sound. Sound with slow
+// timestamps (see `watch_clock`) is placed `moved` samples later than its timestamps say. If the next timestamp then
+// jumps forward, the first `moved` samples of the jump are no gap in the sound, so they are subtracted.
 static double drift_of(Timeline *timeline, Span span)
 {
     if (!span.has_start)
@@ -129,9 +131,9 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
     return true;
 }
 
-// The timestamp of the held span has jumped. Returns true if the next span confirms the jump. If only the timestamp of
-// the held span is wrong, the next timestamp fits the sound before the jump. After a real gap, or if the clock was set
-// back, the next timestamp fits the held span.
+// The held span is not placed yet, because its timestamp has jumped. Returns true if the next span confirms the jump.
+// If only the timestamp of the held span is wrong, the next timestamp fits the sound before the jump. After a real gap,
+// or if the clock was set back, the next timestamp fits the held span.
 static bool jump_lasts(const Timeline *timeline, double drift, Span next)
 {
     if (!next.has_start)
@@ -141,8 +143,8 @@ static bool jump_lasts(const Timeline *timeline, double drift, Span next)
     return next.start + timeline->offset < timeline->position - leap;
 }
 
-// Sets the placement of the held span, whose timestamp has jumped. `next` is the span after it. At the end of the file,
-// `next` has no start. Returns false if no span is held.
+// Sets the placement of the held span, which `timeline_place` did not place because its timestamp has jumped. `next` is
+// the span after it. At the end of the file, `next` has no start. Returns false if no span is held.
 bool timeline_settle(Timeline *timeline, Span next, Placement *placement)
 {
     if (!timeline->is_holding)

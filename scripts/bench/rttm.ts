@@ -1,6 +1,6 @@
 // Scores the diarization of `steno transcribe --diarize`: the turns (who speaks when) in the RTTM file, and the
-// utterances and words in the JSON file. The score is the diarization error rate (DER), including the time around the
-// start and end of a turn. The conversations are made from LibriSpeech, recordings of people who read aloud.
+// utterances and words in the JSON file. The score is the diarization error rate (DER). Errors near the start and the
+// end of a turn count too. The conversations are made from LibriSpeech, recordings of people who read aloud.
 // STENO_BENCH_SEED: the seed of the conversations.
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -13,7 +13,10 @@ export type StatementEntry = {
   createdAt: number
 }
 
-/** An entry, and the balance of the account before this entry. */
+/**
+ * The last entry of a page of the statement, and the balance of the account before this entry. The next page continues
+ * from there.
+ */
 export type StatementPlace = { id: number; balanceUnits: number }
 
 type Row = Omit<StatementEntry, 'balanceUnits'> & { presentUnits: number }

@@ -21,8 +21,8 @@ export function openRepeats(): Repeats {
   return {
     isFirst({ method, route, status }, sender) {
       const kind = { method, route, status }
-      // Above `repeatsMax`, the requests of all senders are counted together, so a client with very many addresses does
-      // not fill the memory.
+      // When `known` has `repeatsMax` entries, the requests of all senders are counted together. So a client with very
+      // many addresses does not fill the memory.
       const fields = known.size < limits.repeatsMax ? { ...kind, ...sender } : kind
       const name = Object.values(fields).join(' ')
       const found = known.get(name)

@@ -70,7 +70,6 @@ function mediaProgramParts(text: ReadText): LicensedPart[] {
   ]
 }
 
-/** The native libraries of the engine. */
 const engineLibraries: LicensedPart[] = [
   {
     name: 'ONNX Runtime',

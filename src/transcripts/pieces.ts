@@ -17,8 +17,8 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   let cursor = 0
   const pieces: Piece[] = []
   /**
-   * The piece that was made from the previous part. Undefined for the first part, or if the previous part is not in
-   * `whole`.
+   * The piece that was made from the previous part. The punctuation after that part is added to this piece. Undefined
+   * for the first part, or if the previous part is not in `whole`.
    */
   let previous: Piece | undefined
   for (const part of parts) {

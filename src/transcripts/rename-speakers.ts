@@ -19,8 +19,8 @@ export type Head = Omit<Transcript, 'utterances'>
 export type Names = Record<string, string>
 
 /**
- * Renames speakers in the stored utterances, in `head` and in `names`. `names` maps the engine's label of a speaker to
- * the present name. Two speakers may have the same name afterwards.
+ * Renames speakers in the stored utterances, in `head` (the transcript without its utterances) and in `names`. `names`
+ * maps the engine's label of a speaker to the present name. Two speakers may have the same name afterwards.
  */
 export function renameSpeakers(
   db: Db,

@@ -57,7 +57,7 @@ export class Fleet implements Engine {
   readonly #opened: Map<string, Promise<void>>
   /** The names for which a worker was refused, because too many workers already have this name. */
   readonly #fullNames = new Set<string>()
-  /** The time, by the monotonic clock, at which the stream last became usable. */
+  /** The time, by the monotonic clock, at which the JetStream stream last became usable. */
   #linkedAt = 0
   #isClosed = false
 
@@ -262,7 +262,7 @@ export class Fleet implements Engine {
 
   /**
    * Puts a job into the queue of a pool (a group of workers with the same abilities). Does nothing if no worker is
-   * ready, or if the stream was never opened.
+   * ready, or if the JetStream stream was never opened.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
@@ -314,9 +314,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Called when a worker whose machine failed on the job claims this job again. Returns true if another worker should
-   * do the job. If there are such workers, but none of them in the pool of the job's queue, moves the job to the queue
-   * of another pool.
+   * Called when a worker whose machine failed on the job claims this job again. Returns true if there are other workers
+   * that should do the job. If none of them takes jobs from the job's present queue, moves the job to another queue.
    */
   #passOn(entry: HandOver): boolean {
     const others = this.#othersFor(entry)
@@ -366,7 +365,7 @@ export class Fleet implements Engine {
 
   /**
    * Removes silent workers and unused pools. Passes the jobs of silent workers to other workers or to the server's own
-   * engine. Called three times in each lease period (`leaseMs`). Does nothing while the stream is unusable.
+   * engine. Called three times in each lease period (`leaseMs`). Does nothing while the JetStream stream is unusable.
    */
   sweep(): void {
     if (this.#link.fault() !== null) return
@@ -395,7 +394,7 @@ export class Fleet implements Engine {
   /**
    * Gives the jobs that no worker can do any more to the server's own engine, while this engine has free capacity. A
    * job that the own engine cannot do waits as long as a worker may do it later. Fails the jobs whose last allowed
-   * attempt ended without a result. Does nothing while the stream is unusable.
+   * attempt ended without a result. Does nothing while the JetStream stream is unusable.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return

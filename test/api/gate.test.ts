@@ -116,8 +116,8 @@ steered.each([
   expect((await openApp(service as unknown as Service).handle(request)).status).toBe(401)
 })
 
-// The address is plain http, because the server looks up the host name only of a plain http address. The key is revoked
-// during the look-up.
+// The key is revoked while the server looks up the host name of this address. The server looks up the host name only of
+// a plain http address, so the address is not https.
 const webhook = 'http://hooks.example/steno'
 
 steered.each([

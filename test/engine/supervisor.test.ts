@@ -563,7 +563,8 @@ test.skipIf(missing)(
     for (const pid of started) for (const signal of ['SIGINT', 'SIGHUP']) process.kill(pid, signal)
     const input = job({ path: clip, durationMs: 4083, language: 'en' })
     expect((await run(opened, input)).full_transcript).toContain('cloudy this evening')
-    // The engine process cannot read the secret key, although this file is a recording here.
+    // In this test, the file `secret.key` contains a recording. The job fails only because the engine process cannot
+    // read this file.
     if (isConfinable) {
       const secret = run(opened, { ...input, path: join(folder, 'secret.key') })
       await expect(secret).rejects.toThrow('A step on our side failed')

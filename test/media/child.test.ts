@@ -70,7 +70,10 @@ async function decodeWith(mediaProgram: string, bounds: Partial<Bounds> = {}): P
   return count
 }
 
-/** Collects the causes in the lines of the log. Returns a function that ends the collection and returns the causes. */
+/**
+ * Collects the field `cause` of each line that is logged. Returns a function that ends the collection and returns the
+ * causes.
+ */
 function collectCauses(): () => unknown[] {
   const causes: unknown[] = []
   passLogTo(({ fields }) => causes.push(fields.cause))

@@ -21,7 +21,8 @@ const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => 
 
 /**
  * Returns true if no server has subscribed to the subject of a request. The fleet subscribes on its own connection, so
- * the first request of a worker can reach NATS before the subscription of the fleet. A worker also tries again then.
+ * the first request of a worker can reach NATS before the subscription of the fleet. The request must then be repeated,
+ * as a worker does.
  */
 function isUnanswered(error: unknown): boolean {
   return error instanceof errors.RequestError && error.isNoResponders()

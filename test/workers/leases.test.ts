@@ -238,8 +238,8 @@ test('a worker that has broken a job off gets it again only if no other worker c
     const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
     return await handOvers.result({ ...held, failure })
   }
-  // The server's answer if a worker that has broken the job off claims the job again while another worker could do it.
-  // The worker gives the message of the job back to JetStream, and another worker gets it after `afterMs`.
+  // A worker that has broken the job off claims the job again. If another worker could do the job, the server gives
+  // this answer. The worker gives the message of the job back to JetStream, and another worker gets it after `afterMs`.
   const passed: ClaimAnswer = { kind: 'later', afterMs: limits.workerRetryMs }
   expect(await breakOff('gpu-1', 1)).toEqual({ kind: 'again' })
   expect(await breakOff('gpu-1', 2)).toEqual(passed)

@@ -46,7 +46,10 @@ export function callerOf({ caller }: RequestState): Caller {
   return caller
 }
 
-/** Returns the sender of a request, for the computation of a password hash. */
+/**
+ * Returns the sender of a request that needs a password hash. Only one hash is computed at a time. The client networks
+ * take turns, and a sender that disconnects while it waits gets no hash.
+ */
 export function askerOf({ signal }: Request, { network }: RequestState): Asker {
   return { network, signal }
 }

@@ -27,8 +27,8 @@ const published: Record<string, string> = {
 }
 
 /**
- * The maximum number of heads that are chosen if OpenAI published none. Each head needs much memory: a batch stores the
- * attention of every token to every frame.
+ * The maximum number of alignment heads for a model for which OpenAI published none. Each head needs much memory: a
+ * batch stores the attention of every token to every frame.
  */
 const headsMax = 24
 

@@ -10,7 +10,7 @@ import type { EncodedWindow } from './network.ts'
 /**
  * The kinds of tensors in an encoded window, in the order of the encoder's outputs. A tensor has layers × 1 (window) ×
  * heads × length × 64 values. The length is the number of encoded frames if `byFrame` is true, and otherwise 1. The
- * last output of the encoder, `mass`, is not in this list.
+ * last output of the encoder, `mass`, is not in this list, because it has only one value for each encoded frame.
  */
 export const kinds = [
   { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },

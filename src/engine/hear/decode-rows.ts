@@ -58,8 +58,9 @@ export type Attempt = {
   hypothesis: Hypothesis
   /**
    * True if decoding was stopped because the text has a loop, or because it has `limit` tokens. False if the model
-   * ended the text. Also false if decoding was stopped at `tokensMax` tokens and the text has a complete sentence: in
-   * this case, only the speech after the last complete sentence is decoded again (see `hypothesis.unfinished`).
+   * ended the text. There is one exception: a text that was stopped at `tokensMax` tokens and has a complete sentence.
+   * The value is then false, and only the speech after the last complete sentence is decoded again (see
+   * `hypothesis.unfinished`).
    */
   looped: boolean
   /**
@@ -170,8 +171,9 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 }
 
 /**
- * Ends a text at a timestamp token at or after the frame `neededFrames`, although the model has not returned the end
- * token. If this timestamp token is the start of a new segment, it is removed, because the segment has no text.
+ * Ends a text before the model has returned the end token. Called at the first timestamp token at or after the frame
+ * `neededFrames`: the text of the later speech is not needed. If this timestamp token is the start of a new segment, it
+ * is removed, because the segment has no text.
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -62,9 +62,9 @@ export async function hearRest(
 }
 
 /**
- * Returns the windows that must be decoded again. One is `rest.window`: the end of `window`, if its text is incomplete
- * or improbable (otherwise `rest` is null). The others are the parts of `window` before this end that have speech but
- * no text. Returns no windows if the verdict is `silence`.
+ * Returns the windows that must be decoded again. If the text at the end of `window` is incomplete or improbable, this
+ * end is `rest.window`, and is decoded again. Otherwise `rest` is null. Other parts of `window` that have speech but no
+ * text are decoded again too. Returns no windows if the verdict is `silence`.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

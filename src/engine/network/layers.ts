@@ -129,8 +129,8 @@ export class Layers {
   }
 
   /**
-   * Adds operations that multiply quantised activations by a matrix, without its bias. The matrix has the layout of the
-   * encoder (inputs × outputs), which is fast for activations with many rows.
+   * Adds operations that multiply quantised activations by a matrix. The caller adds the bias. The matrix has the
+   * layout of the encoder (inputs × outputs), which is fast for activations with many rows.
    */
   product({ weight, scale }: Omit<Linear, 'bias'>, { bytes, scales, zero }: Quantised): string {
     const { graph } = this

@@ -15,8 +15,8 @@ export type RunArguments = {
 
 /**
  * Returns true if two runs may be started at the same time: on Linux, with two threads, one for each run. With more
- * threads, the threads of a run would wait for each other. `startRun` works only on Linux, because it uses a semaphore
- * of the GNU C library.
+ * threads, each run would use several threads, which wait for each other. `startRun` works only on Linux, because it
+ * uses a semaphore of the GNU C library.
  */
 export function canRunTwo({ threads }: Runtime): boolean {
   return threads === 2 && process.platform === 'linux'
@@ -50,8 +50,8 @@ export function startRun(
 }
 
 /**
- * A semaphore of the C library at `address`, in the bytes of `memory`. At the end of a run, ONNX Runtime calls the C
- * function `send` with this address, which ends `wait`.
+ * The signal for the end of a run: a semaphore of the C library. It lies at `address`, in the bytes of `memory`. At the
+ * end of the run, ONNX Runtime calls the C function `send` with this address. The function `wait` returns after that.
  */
 type EndSignal = { send: Pointer; address: Pointer; memory: Uint8Array; wait(): void }
 

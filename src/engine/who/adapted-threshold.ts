@@ -5,12 +5,16 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * `distance` is the usual scatter, which is the distance between two embeddings of one voice. The scatter of a
- * recording is a weighted mean of `distance`, with the weight `weight`, and of the median of the measured distances,
- * with their number as the weight. So the scatter stays near the usual one if few distances are measured.
+ * The scatter is the distance between two embeddings of one voice. `distance` is the usual scatter. The scatter of a
+ * recording is the weighted mean of two values: `distance`, with the weight `weight`, and the median of the measured
+ * distances. The weight of the median is the number of measured distances. So the scatter stays near the usual one if
+ * few distances are measured.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
-/** The clustering threshold is `multiple` times the scatter of the recording, but at least `low` and at most `high`. */
+/**
+ * The clustering threshold is `multiple` times the scatter of the recording (the distance between embeddings of one
+ * voice), but at least `low` and at most `high`.
+ */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**

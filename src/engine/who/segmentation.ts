@@ -20,8 +20,9 @@ import { classVoices, viewFrames, viewSamples } from './views.ts'
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
 /**
- * The output of the model file `front`: `bands` is the number of bands, `step` is the number of samples from one value
- * of a band to the next value, and `samples` is the number of samples that one value covers.
+ * The output of the model file `front`, which computes the energy of the sound in frequency bands. `bands` is the
+ * number of bands. `step` is the number of samples from one value of a band to the next value. `samples` is the number
+ * of samples that one value covers.
  */
 const front = { bands: 40, step: 90, samples: 541 }
 

@@ -18,8 +18,8 @@ const runFramesMin = framesOf(0.13)
  */
 const reach = framesOf(0.24)
 /**
- * The approximate share (0 to 1) of the views (ten seconds of sound each) that must find a change of voice near a
- * frame, so that the recording is cut at the frame. Only views that contain the frame count.
+ * The recording is cut at a frame if about this share (0 to 1) of the views that contain the frame find a change of
+ * voice near it. A view is ten seconds of sound.
  */
 const changeShare = 0.35
 

@@ -44,7 +44,10 @@ export function JobRow({ job }: { job: Job }) {
   )
 }
 
-/** Deletes a job, and moves the focus from its row, which disappears, to the next row. Without one, to the heading. */
+/**
+ * Deletes a job, whose row then disappears. Moves the focus from this row to the next row, or from the last row to the
+ * previous one. If there is no other row, moves the focus to the heading.
+ */
 function deleteRow(button: HTMLElement, job: Job): void {
   const row = button.closest('li')
   const next = row?.nextElementSibling ?? row?.previousElementSibling

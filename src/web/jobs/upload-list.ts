@@ -34,8 +34,8 @@ export const ownUploads = computed(() =>
   uploads.value.filter(({ accountId }) => accountId === session.value?.account_id),
 )
 /**
- * True while the end of this page would interrupt an upload, or lose the choice of a file: the browser's storage has
- * only uploads that exist on the server.
+ * True while the end of this page would interrupt an upload, or lose one that does not exist on the server yet. The
+ * browser's storage has only uploads that exist on the server.
  */
 export const needsPage = computed(() =>
   uploads.value.some(upload => isWorking(upload) || (upload.started === null && upload.state !== 'lost')),
@@ -86,8 +86,8 @@ export function remove(id: string): void {
 }
 
 /**
- * Stores uploads in the browser's storage, but only if they exist on the server and this page has their files. Another
- * page may have completed or removed any other upload.
+ * Stores uploads in the browser's storage, but only if they exist on the server and this page has their files. An
+ * upload without its file is not stored again, because another page may have completed or removed it.
  */
 export function keep(): void {
   for (const upload of uploads.value) {

@@ -125,9 +125,9 @@ export class Player {
   }
 
   /**
-   * Finds the cause of an error of the player by a new request for the recording. If the server refuses it, shows the
-   * reason. Otherwise, the player loads the recording again, at most `reloadsMax` times. It does so after the first
-   * error, and after each later error that the network or an ended session has caused.
+   * Finds the cause of an error of the player by a new request for the recording. If the server refuses this request,
+   * shows the reason. Otherwise, the player loads the recording again after the first error, and after each later error
+   * that the network or an ended session has caused. It loads the recording again at most `reloadsMax` times.
    */
   async #explain(): Promise<void> {
     const { media, position } = this

@@ -14,8 +14,8 @@ import { readSound } from '../../support/read-sound.ts'
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 // All clips are decoded as English. With the base model, the Spanish clip then gets a wrong text. The engine rejects
-// this text and decodes again at a higher temperature. The text of the first clip is the shortest. When it ends, the
-// last row of the batch moves to its place.
+// this text and decodes again at a higher temperature. The text of the first clip is the shortest. When this text ends,
+// the last clip of the batch moves to the place of the first clip.
 const names = ['en-one-word', 'es-b', 'en-short']
 const samplesMax = 28_000
 
@@ -53,7 +53,7 @@ test.skipIf(missing).each(layouts)(
     const together = await decodeRows(0, names.length)
     // A text is decoded again, at a temperature above 0, if its log probability is below `logProbabilityMin`. If all
     // later texts are even less probable, the first text is kept, with its temperature 0 and its low log probability.
-    // So each of the two values shows that a text was decoded again.
+    // So a text was decoded again if its temperature is above 0 or its log probability is below `logProbabilityMin`.
     const wasAgain = together.map(
       ({ temperature, logProbability }) => temperature > 0 || logProbability < guards.logProbabilityMin,
     )

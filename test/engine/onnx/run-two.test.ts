@@ -25,7 +25,8 @@ function matrix(seed: number, rows: number, columns: number): Tensor {
 const linux = process.platform === 'linux'
 
 test.skipIf(!linux)('two runs at the same time give the numbers of two runs one after the other', () => {
-  // A run that is started a second time has the right numbers too, but takes twice the time.
+  // Of two runs at the same time, only one calls `Run`. If the other one fails, the model is run again by a second call
+  // of `Run`. The numbers are then right too, so only the number of calls shows this failure.
   let runs = 0
   const counted: Runtime = {
     ...runtime(),
