@@ -14,7 +14,7 @@ step() { echo "$SECONDS s: $*"; }
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
 step clone
-# Git does not copy the objects of the original checkout.
+# With --shared, git does not copy the objects of the original checkout, so that the clone takes little time.
 git -c advice.detachedHead=false clone -q --shared --no-checkout "$root" "$clone"
 ln -s "$clone" "$place/steno"
 cd "$clone"

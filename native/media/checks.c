@@ -1,6 +1,6 @@
 // Runs single parts of the media program for the tests. Input and output are plain text or plain samples.
 //
-//     checks escape PARENT FOLDER PORT <FILE     prints the outcome of each attack as JSON (escape.c)
+//     checks escape PARENT FOLDER PORT <FILE     tries forbidden actions, prints the outcomes as JSON (escape.c)
 //     checks timeline CLOCK_RESTARTS <LINES      prints at which time each span of sound is placed
 //     checks edits INDEX_BYTES_MIN <FILE         prints 1 if the edit lists only shift or trim, otherwise 0
 //     checks mix <FLOATS                         mixes pairs of samples to one channel

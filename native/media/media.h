@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 // The version of the arguments and the messages of this program (src/media/wire.ts). The server refuses to use a
-// program with another version, because it could not read its messages.
+// program with another version, because the server could not read the messages of that program.
 #define PROTOCOL_VERSION 1
 // The sample rate of the output, in Hz.
 #define SAMPLE_RATE 16000
@@ -79,9 +79,9 @@ int64_t input_tag_bytes(void);
 // edits.c and links.c find facts that FFmpeg does not report: what the edit lists of an MP4 file do, and where the next
 // stream of an Ogg file begins.
 
-// An edit list of an MP4 file tells which part of a track is played. To apply it in full, FFmpeg builds its index of
-// all packets twice. The box `moov` lists the packets. If `moov` has at least this many bytes, and the lists only shift
-// or trim the tracks, FFmpeg does not apply them in full. This saves memory.
+// An edit list of an MP4 file tells which part of a track is played. To apply edit lists in full, FFmpeg builds its
+// index of all packets twice. This takes much memory if the box `moov`, which lists the packets, has at least this many
+// bytes. FFmpeg then applies edit lists in full only if one of them does more than shift or trim its track.
 enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
 bool edits_shift_only(int64_t index_bytes_min);
 int64_t find_link(int64_t from, int64_t to);
@@ -183,15 +183,18 @@ typedef struct Timeline {
     bool is_holding;
     Span held;
     bool clock_restarts;
-    // The last span with a timestamp, and the number of spans in a row whose timestamps are slow.
+    // The last span with a timestamp, and the number of spans in a row whose timestamps advance too little: see
+    // SLOW_SHARE.
     Span last;
     int slow_spans;
-    // By how many samples sound with slow timestamps is placed later than its timestamps say.
+    // The number of samples by which sound is placed later than its timestamps say. The timestamps of such sound
+    // advance too little: see SLOW_SHARE.
     double moved;
 } Timeline;
-// The timestamp of a span is slow if it is later than the timestamp of the span before it by less than this part of the
-// length of that span. The part is a little more than a half, because a clock may run at half speed, and timestamps are
-// rounded. The timestamps of fewer than SLOW_SPANS_MIN slow spans in a row may be right, because sound can overlap.
+// From one timestamp to the next, the time should advance by the length of the first span. If it advances by less than
+// SLOW_SHARE of this length, the second timestamp is slow. SLOW_SHARE is a little more than a half, so that timestamps
+// of a clock at half speed are slow even after rounding. Fewer than SLOW_SPANS_MIN slow timestamps in a row may be
+// right, because sound can overlap.
 #define SLOW_SHARE 0.52
 enum { SLOW_SPANS_MIN = 3 };
 // How a span of sound is added to the output: first `silence` silent samples are written, then the span without its

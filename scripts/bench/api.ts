@@ -162,8 +162,8 @@ function transcript() {
 }
 
 /**
- * Waits until the server has freed memory of its start, when it has been idle for ten seconds. Then returns the memory of
- * the server in MB.
+ * Returns the memory of the server in MB, without the memory that only the start of the server needs. The server frees
+ * that memory after ten seconds without work, so this function waits a little longer.
  */
 async function settledMemory(server: Ready): Promise<number> {
   await Bun.sleep(12_000)

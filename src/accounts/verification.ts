@@ -85,8 +85,8 @@ function validHashes(db: Db, email: string): string[] {
  * further mail: anyone can sign up with the address of another person, and could otherwise send many mails to it.
  */
 function hadMail(db: Db, accountId: string): boolean {
-  // All links have the same lifetime, so an earlier link expires before a link that is mailed now. A link that expires
-  // later was mailed when the clock was ahead. The true time of that mail is unknown, so the link does not count.
+  // All links have the same lifetime. So if a stored link expires later than a link that is mailed now, the clock was
+  // ahead when the stored link was mailed. The true time of that mail is unknown, so the link does not count.
   const latest = db.now() + limits.verificationTtlMs
   const recent = `select 1 from verifications
     where account_id = $accountId and expires_at > $expiresAfter and expires_at <= $latest`

@@ -47,7 +47,7 @@ export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
  */
 const leftOut = /(^|_)hash$|^sealed_|^code_challenge$|^reply$|^state_at$/
 
-/** Returns a row without the columns that are left out, with times in ISO 8601. */
+/** Returns a row without the columns that `leftOut` matches. Converts its times to ISO 8601. */
 function shown(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row)

@@ -13,8 +13,8 @@ export class StepResults {
   readonly #db: Db
   readonly #onEnd: (job: Job) => void
   /**
-   * The functions that `writeAll` calls later, by the ids of the jobs. Each function stores the result of a step that
-   * the database refused, or repeats a failed step.
+   * The functions that `writeAll` calls later, by the ids of the jobs. Each function stores a result that the database
+   * has refused, or starts a step again that failed because of the database.
    */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
 

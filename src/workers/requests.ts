@@ -17,7 +17,7 @@ export const jobId = Type.String({ minLength: 1, maxLength: 64 })
 
 const fence = Type.Integer({ minimum: 1 })
 
-/** A job and the number of its claim. */
+/** A job that a worker has claimed. `fence` is the number of this claim. */
 export const claimed = Type.Object({ job: jobId, fence })
 
 const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })

@@ -108,8 +108,8 @@ test('a fragmented recording of three hours takes as little memory as a short on
 })
 
 test('AC-3 in MP4, three hours, takes as little memory as a short file', async () => {
-  // All chunks of the sound track are at one place in the file. The chunk at `offset` has twelve packets of 48 ms, so
-  // 225,000 packets last three hours. The first 8 ms are not played.
+  // All entries of the chunk table have the same `offset`, so the track repeats one chunk. The chunk has twelve packets
+  // of 48 ms, and 225,000 packets last three hours. The first 8 ms are not played.
   const tables = {
     packets: 225_000,
     bytes: 192,
@@ -161,8 +161,8 @@ test('a CAF file gives the same samples when it is long', async () => {
   const part = 163_840
   const noise = 0.02
   const layout = { priming: 2112, remainder: 100, packets }
-  // FFmpeg reads the packet table of a CAF file with up to 65,536 packets. The code of the media program itself reads a
-  // longer table, such as that of the file with 149 parts, which has 65,709 packets.
+  // FFmpeg reads the packet table of a CAF file with up to 65,536 packets. The media program itself reads a longer
+  // table. The long file repeats the 441 packets 149 times, so its table has 65,709 packets.
   const short = await decodeAll(write(repeatedCaf(file, 3, layout)))
   const long = await decodeAll(write(repeatedCaf(file, 149, layout)))
   expect(Buffer.compare(bytesOf(long.subarray(0, 2 * part)), bytesOf(short.subarray(0, 2 * part)))).toBe(0)

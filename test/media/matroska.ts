@@ -128,15 +128,18 @@ function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[
     return element('114d9b74', ...entries)
   }
   const sum = (parts: Buffer[]) => parts.reduce((bytes, part) => bytes + part.length, 0)
-  // All numbers in a list have the same length. The length of a list therefore depends only on the number of its
-  // entries.
+  // A list stores each position in eight bytes. The length of a list therefore depends only on the number of its
+  // entries, and is known before the positions are known.
   const named = hasOtherList ? [list(last, 0)] : last
   const from = list(named, 0).length + fileInfo.length + cluster.length
   const other = hasOtherList ? [list(last, from + named[0]!.length)] : []
   return [list(hasOtherList ? other : last, from), fileInfo, cluster, ...other, ...last]
 }
 
-/** Returns a subtitle track with as many elements as a video editing program writes. */
+/**
+ * Returns a subtitle track with as many elements as a video editing program writes. The media program reads only a
+ * limited number of elements in a file. It must still find the elements behind many such tracks.
+ */
 function subtitle(number: number): Buffer {
   const flags = ['b9', '88', '55aa', '55ab', '55ac', '55ae', '55af', '9c', '6de7', '55ee', 'aa']
   return element(

@@ -32,7 +32,7 @@ seen('the list is filtered by state and time, and read in pages', async () => {
   const cancelled = page.getByRole('link', { name: 'talk.mp3' })
   await cancelled.waitFor()
   expect(await done.count()).toBe(49)
-  // A person with a keyboard goes on at the first added entry.
+  // "Show more" moves the focus to the first added job, so that a person with a keyboard continues there.
   await page.getByRole('button', { name: 'Show more' }).press('Enter')
   await done.nth(50).waitFor()
   await until(page, "document.activeElement.closest('.job') === document.querySelectorAll('.job')[50]")
@@ -111,8 +111,9 @@ seen('the list loses a deleted job, and has no gap after more new jobs than a pa
 seen('a page of jobs that arrives after the choice of another state is not shown', async () => {
   const zoe = service.account('zoe')
   const owner = { id: zoe.id, keyId: zoe.keyId }
-  // Some jobs are on the first page of completed jobs and also on the second page of all jobs. Without common jobs, the
-  // first page would replace a second page that is shown by mistake, and the test would not find this fault.
+  // The second page of all jobs arrives after the choice of "Done", and must not be shown. The first page of completed
+  // jobs arrives next. If it had no job of the list, it would replace the whole list, and so hide the fault. So some
+  // jobs are on both pages.
   const ids = Array.from({ length: 120 }, () => addTranscript(service.db, owner, ['Good morning.']))
   for (const id of [...ids.slice(0, 50), ...ids.slice(110)]) {
     const failed = "update jobs set state = 'failed', error_code = 'CANCELLED' where id = $id"

@@ -118,7 +118,7 @@ natsTest('after a short break of the connection, a job goes to the worker at onc
   const address = `nats://127.0.0.1:${proxy.port}`
   const { engine } = await startWorker({ nats: address, server: service.url, cluster })
   await until(() => asked > 0)
-  // In this pause, the request reaches NATS.
+  // In this pause, the worker's request for a job reaches NATS.
   await Bun.sleep(50)
   proxy.cut()
   await until(() => connected > 1)
@@ -175,8 +175,8 @@ natsTest('after an outage, a worker asks for no job before the server has create
   sent = ''
   await nats.start()
   const asks = () => sent.includes('CONSUMER.MSG.NEXT')
-  // A worker with queues asks for jobs every 100 ms. The third `hello` comes 300 ms after the worker is connected
-  // again. A worker that asks too early would have asked before this `hello`.
+  // After a reconnect, the worker sends `hello` messages until the server answers, the third one after 300 ms. Every
+  // 100 ms, it checks whether it may ask for a job. A worker that asks too early would ask before the third `hello`.
   await until(() => asks() || sent.split('.hello').length > 3)
   expect(asks()).toBe(false)
   release()
@@ -295,7 +295,7 @@ natsTest('a worker sends no request for a job while its connection to NATS is br
   await wire.close()
 })
 
-// By default, a queue takes 512 waiting requests. A worker pauses after a rejected request.
+// By default, a queue takes 512 waiting requests, but in this test only one.
 natsTest('a request for a job is rejected if too many requests wait at its queue', async () => {
   const nats = await startNats()
   const wire = await manage(nats.url)

@@ -23,8 +23,8 @@ export type Counted = {
 }
 
 /**
- * The number of tokens before the counted step. This is about half of the tokens of a window, so the counted step has
- * about the mean cost.
+ * The number of tokens that each window already has before the decoding step whose cost is computed. This is about half
+ * of the tokens of a window, so this step has about the mean cost of all steps.
  */
 const tokens = 54
 const bytes = { float16: 2, float32: 4, int64: 8 } as const

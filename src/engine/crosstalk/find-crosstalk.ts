@@ -56,7 +56,7 @@ class Channel {
   readonly reduced = new Float64Array(hopsRead * hop)
   /** The energy of each of the last five hops (64 ms each). */
   private readonly energies = new Float64Array(hopsRead)
-  /** The energy of the last five hops together. */
+  /** The energy of the last five hops (64 ms each) together. */
   energy = 0
   /**
    * The energy of the middle three of the last five hops (64 ms each). Only these three are compared with another

@@ -37,8 +37,9 @@ const imaginary = new Float64Array(points)
 const crossReal = new Float64Array(points)
 const crossImaginary = new Float64Array(points)
 /**
- * The factor by which `crossReal` is larger than the correlation: the transform back multiplies by `points`, and the
- * spectra of the two sounds are twice as large.
+ * The factor by which `crossReal` is larger than the correlation. `correlate` computes twice the spectrum of each
+ * sound, so the product of the two spectra is four times as large. The transform of this product multiplies by
+ * `points`.
  */
 const crossScale = 4 * points
 const gram = new Float64Array(taps * taps)
@@ -123,7 +124,8 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
 /**
  * Returns the energy of the quiet sound that the best filter of `taps` weights predicts from the loud sound (least
  * squares). `first` is the delay of the first weight. `added` is added to the diagonal of the equations' matrix, so
- * that the equations always have a solution. The products of the two sounds are those that `correlate` has written.
+ * that the equations always have a solution. Also reads `crossReal`, to which `correlate` has written the correlation
+ * of the two sounds.
  */
 function explainedEnergy(loud: Float64Array, { first, added }: { first: number; added: number }): number {
   for (let tap = 0; tap < taps; tap++)

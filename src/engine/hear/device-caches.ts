@@ -28,7 +28,10 @@ export class CacheSessions {
   readonly zeros: Session
   readonly writer: Session
   readonly mover: Session
-  /** Null if the model has no alignment heads. Such a model has no cache of attention. */
+  /**
+   * Reads the attention of the alignment heads, which gives the times of words. Null if the model has no alignment
+   * heads: then there is no cache of their attention.
+   */
   readonly reader: Session | null
   private readonly opened: Session[] = []
 
@@ -110,7 +113,7 @@ export class DeviceCaches {
     })
   }
 
-  /** Copies the row `from` over the row `to` in each cache. */
+  /** Copies the row `from` (the values of one window) over the row `to` in each cache. */
   move(from: number, to: number): void {
     this.update(this.sessions.mover, [...this.own, ...this.cross], { from: [from], to: [to] })
   }

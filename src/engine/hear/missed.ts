@@ -9,8 +9,9 @@ import { type Window, windowOf } from './windows.ts'
 /** The tolerated error of word times, in samples. Speech this near to a word counts as part of the word. */
 const slack = 0.5 * sampleRate
 /**
- * The minimum length of missed speech in a gap between words, in samples, including the padding of the speech spans.
- * Less speech is usually a breath, laughter, or an error of the word times.
+ * The minimum length of missed speech in a gap between words, in samples. Voice detection adds padding before and after
+ * speech (`speechPad`), and this padding counts as speech here. Less speech is usually a breath, laughter, or an error
+ * of the word times.
  */
 const shortest = 1.5 * sampleRate
 

@@ -25,7 +25,10 @@ export function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
  * tokens.
  */
 const groupSize = 128
-/** The highest score of each group of text tokens, which `bestText` writes and `sumOfText` reads. */
+/**
+ * The highest score of each group of text tokens. `bestText` writes these scores, so that `sumOfText` can skip a group
+ * in which every token is improbable.
+ */
 const groupScores = new Float32Array(1024)
 
 export function bestText(scores: Float32Array, count: number): Candidate {

@@ -46,9 +46,9 @@ export function listModels(dirOf: (id: string) => string): ModelListing[] {
 }
 
 /**
- * Returns the form of a Whisper model's weights, or null if the model has neither compact nor float weights. `folder`
- * is null for a built-in model, whose weights are compact. `copy` is the folder for the compact copy, which need not
- * exist.
+ * Returns the form of a Whisper model's weights, or null if the model has neither compact (8-bit) nor float weights.
+ * `folder` is null for a built-in model, whose weights are compact. `copy` is the folder for the compact copy of float
+ * weights. This folder need not exist.
  */
 function formOf(folder: string | null, copy: string): ModelListing['form'] {
   if (folder === null || isCompact(folder) || isCompact(copy)) return 'compact'

@@ -70,7 +70,7 @@ export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   return graph.bytes()
 }
 
-/** Builds a model whose output `zeros` has as many zeros as the input `count` says. */
+/** Builds a model that clears a cache: its output `zeros` has as many zeros as the input `count` says. */
 export function zeros(type: 'float16' | 'float32'): Uint8Array {
   const graph = new Graph()
   const data = type === 'float16' ? new Float16Array(1) : new Float32Array(1)

@@ -103,7 +103,7 @@ class Compact {
    * normalisation is divided by the factors, and the weights of the matrices `parts` are multiplied by them. The
    * factors do not change the products of floats, but make the products of 8-bit numbers more exact. For example, with
    * the factors for the vocabulary projection of Whisper base, the token probabilities diverge from those of the float
-   * model by 0.0002. Without these factors, they diverge by 0.0009.
+   * model by 0.0002 nats. Without these factors, they diverge by 0.0009 nats.
    */
   private balanced(norm: string, parts: readonly string[]): Float32Array {
     const share = 0.6

@@ -54,7 +54,10 @@ export function alignmentQueries(
   return [graph.add('Gather', [byHead, layers.integers(...wanted)], { axis: 1 })]
 }
 
-/** Adds operations that compute the attention of the alignment heads, and write it into the attention cache. */
+/**
+ * Adds operations that compute the attention of the alignment heads, and write it into the attention cache. The times
+ * of words come from this attention.
+ */
 export function storeAttention(layers: FloatLayers, queries: readonly string[]): void {
   const { graph } = layers
   const query = graph.add('Concat', queries, { axis: 1 })

@@ -17,8 +17,9 @@ export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns the speaker of each voice in each view (ten seconds of sound), or -1 for a voice without votes. A voice that
- * speaks alone in a frame of a piece gets a vote for the speaker of the piece.
+ * Returns the speaker of each voice in each view (ten seconds of sound), or -1 for a voice without votes. Each of
+ * `pieces` is a span with one speaker. A voice of a view gets a vote for this speaker in each frame of the span where
+ * the voice speaks alone.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
@@ -45,8 +46,8 @@ export function speakersOfViews(
 }
 
 /**
- * For each voice of a view, a number in which only the bit of this voice is 1. If the class of a frame has exactly this
- * number in `classVoices`, the voice speaks alone in the frame.
+ * For each voice of a view, the bit set that contains only this voice. `classVoices` gives the voices of a frame as a
+ * bit set too. If the two are equal, the voice speaks alone in the frame.
  */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 

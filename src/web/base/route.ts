@@ -5,7 +5,7 @@ import { computed, signal } from '@preact/signals'
 const address = signal(read())
 /** True if "Back" or "Forward" led to the present address. */
 let isRevisited = false
-/** True after the first call of `announcePage`. */
+/** True after the first call of `announcePage`. Only later calls move the focus. */
 let hasAnnounced = false
 
 export const path = computed(() => address.value.pathname)

@@ -192,7 +192,8 @@ export class Saving {
       this.#goOn()
     } else {
       await this.#send(sent.slice(0, half))
-      // The first request may have found conflicts. Edits in a conflict are not sent.
+      // The request above, with the first half of the edits, may have found conflicts with edits of other people. Edits
+      // in a conflict are not sent.
       const sendable = new Set(this.#sendable().map(({ index }) => index))
       const rest = sent.slice(half).filter(({ index }) => sendable.has(index))
       if (rest.length > 0) await this.#send(rest)
@@ -219,7 +220,10 @@ export class Saving {
     this.#goOn(sent.length === sentAtOnce ? 0 : timing.saveMs)
   }
 
-  /** Plans the next request if there are edits that the server may accept. Otherwise updates the state. */
+  /**
+   * Plans the next request if there are edits that the server may accept. Otherwise sets `state`: to `saved`, or to
+   * `failed` if the server has refused an edit.
+   */
   #goOn(delayMs: number = timing.saveMs): void {
     const refused = [...this.#unsaved.keys()].filter(at => this.#refused.get(at) === this.textOf(at))
     this.refused.value = refused[0] ?? null

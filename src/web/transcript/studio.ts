@@ -148,8 +148,8 @@ export class Studio {
   }
 
   /**
-   * Starts editing at the place of the page at which the person is, and puts the caret there: before the spoken word, or
-   * else at the start of a sentence. If this sentence has the focus and a caret, the caret stays.
+   * Starts editing, and puts the caret into the sentence at which the person is. If the player is in this sentence, the
+   * caret is before the spoken word, otherwise at the start. If this sentence has the focus and a caret, the caret stays.
    */
   editHere(): void {
     const { view } = this

@@ -17,7 +17,8 @@ const script = `
 
 test('the library writes no telemetry files, whatever the environment', async () => {
   const home = temporaryFolder()
-  // The child gets no other variables: with one such as CI, the library sends no telemetry anyway.
+  // The child gets no other environment variables. With a variable such as CI, the library sends no telemetry even if
+  // steno does not disable it, so the test could not fail.
   const child = Bun.spawn([process.execPath, '-e', script], {
     env: { HOME: home, TMPDIR: home, BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0' },
     stderr: 'inherit',
@@ -36,8 +37,8 @@ test('a process cannot have a second pool with another number of threads', () =>
 })
 
 test('C strings live as long as the array of pointers to them', () => {
-  // The heap has little other free memory for texts of this length, so the new texts overwrite the memory of the old
-  // ones if it was freed.
+  // If the garbage collection frees the C strings of `words`, the C strings of `others` overwrite their memory. The
+  // reason is that the heap has little other free memory for texts of this length.
   const textOf = (name: string, at: number) => `${name} ${at}`.padEnd(500)
   const words = Array.from({ length: 1000 }, (_, at) => textOf('word', at))
   const pointers = cStrings(words)

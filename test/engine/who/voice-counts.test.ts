@@ -61,7 +61,8 @@ test('where all views find speech, a probability of a sixth is enough in a windo
   }
   expect(withSpeech(0.2, 1).slice(0, 50)).toEqual(repeat(50, 1))
   expect(withSpeech(0.1, 1).slice(0, 50)).toEqual(repeat(50, 0))
-  // A mean of two voices in the views is no stronger sign of speech than a mean of one.
+  // For the question whether anyone speaks, a mean of two voices in the views counts as a mean of one. So a probability
+  // of 0.1 is too low here too.
   expect(withSpeech(0.1, 2).slice(0, 50)).toEqual(repeat(50, 0))
   expect(withSpeech(0, 2).slice(0, 50)).toEqual(repeat(50, 0))
   expect(withSpeech(0.2, 0.9).slice(0, 50)).toEqual(repeat(50, 0))
