@@ -101,9 +101,10 @@ void timeline_continue(Timeline *timeline)
 // the span until `timeline_settle` has seen the next span.
 bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *placement)
 {
-    if (timeline->continues && span.has_start)
+    if (timeline->continues && span.has_start) {
         timeline->offset = timeline->position - span.start;
-    timeline->continues = false;
+        timeline->continues = false;
+    }
     watch_clock(timeline, span);
     const double drift = drift_of(timeline, span);
     if (!timeline->has_begun && drift < -1) {

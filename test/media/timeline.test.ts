@@ -372,6 +372,19 @@ test('a new stream follows without a gap, whatever its timestamps are', () => {
   expect(end).toBe(1.5)
 })
 
+test('the timestamps of a new stream are counted from its first timestamp, also after sound without one', () => {
+  const half = second / 2
+  const { lines, end } = placementsOf([
+    `span 0 ${second} 0`,
+    'continue',
+    `span - ${half} 0`,
+    `span ${half} ${half} 0`,
+    `span ${second} ${half} 0`,
+  ])
+  expect(lines).toEqual(Array(4).fill([0, 0]))
+  expect(end).toBe(2.5)
+})
+
 describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) => {
   test('has the expected silence and cuts', () => {
     const spans = entries.map(
