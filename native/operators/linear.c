@@ -3,8 +3,8 @@
 
 #include "tile.h"
 
-// The weights are converted from 8 to 16 bits in parts of this many inputs. A part of 16 columns needs 16 KB, which is
-// half of the fastest cache of the CPU.
+// The weights of 16 outputs at a time are converted from 8 to 16 bits, in parts of this many inputs. A part has 512 ×
+// 16 weights and needs 16 KB, which is half of the fastest cache of the CPU.
 enum { PART = 512 };
 // The largest absolute value of a weight: the 8-bit weights of steno are from -127 to 127, and none is -128.
 enum { WEIGHT_MAX = 127 };
@@ -15,11 +15,11 @@ enum { LEAST_ROWS = 48, MOST_ROWS = 240 };
 // power of two. The rows would then share the same places in the CPU cache, and each would evict the other.
 enum { ROW_GAP = 32 };
 
-// The memory of a task, which computes some rows of the output. The comment of each array gives its dimensions; `rows`
-// is a multiple of TILE_ROWS.
+// The memory of a task, which computes some rows of the output. The comment of each array gives its dimensions. In
+// them, `rows` is the number of these rows, rounded up to a multiple of TILE_ROWS.
 typedef struct {
     size_t stride;    // the distance from one row of integers to the next, in numbers
-    int16_t *rows;    // [rows][stride]: the rows after their rounding to integers
+    int16_t *rows;    // [rows][stride]: the input, rounded to integers
     float *factors;   // [rows]: the factor of each row from integers to floats
     int32_t *sums;    // [rows][TILE_COLUMNS]
     int16_t *columns; // [PART / 2][TILE_COLUMNS][2]
@@ -167,8 +167,8 @@ AVX2 void linear_rows(const Linear *linear, size_t from, size_t to, void *memory
 {
     const size_t rows = to - from, inputs = linear->inputs;
     const Scratch scratch = divided(linear, rows, memory);
-    // The largest number in a row after its rounding to integers. With this limit, each sum of products fits into 32
-    // bits.
+    // The largest allowed integer in a row. With it, each sum of products fits into 32 bits. `quantise` multiplies the
+    // numbers of a row by a factor and rounds them, so that the largest becomes `limit`.
     const float most = (float)(INT32_MAX / (WEIGHT_MAX * inputs) - 1);
     const float limit = most < int16_max ? most : int16_max;
     for (size_t row = 0; row < rows; row++)

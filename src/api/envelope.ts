@@ -20,7 +20,8 @@ export function envelope({ code, message }: ApiError, baseUrl: string): object {
 
 /**
  * Converts an error to an ApiError. An unexpected error becomes INTERNAL_ERROR. Logs unexpected errors, disk errors and
- * a full disk, with the fields of `about`. Throws if the error says that a response of the service is invalid.
+ * a full disk, with the fields of `about`. Throws if Elysia reports that a response of steno does not match its schema,
+ * which is a bug of steno.
  */
 export function toApiError(
   error: unknown,

@@ -11,9 +11,10 @@ const terminalSignals = new BigUint64Array([0b11n])
 
 /**
  * Starts a child process, as `Bun.spawn` does, with SIGINT and SIGHUP blocked. A terminal sends these signals to all
- * processes of the program, but only the parent process may end its child processes. To ignore the signals instead is
- * not enough, because Bun resets ignored signals in a child process. A child that is a Bun program must also ignore
- * both signals, because Bun unblocks signals while it waits for events.
+ * processes of the program, but only the parent process may end its child processes. A child process keeps signals
+ * blocked, but would not keep them ignored: Bun resets ignored signals when it starts a child process. If the child
+ * process is itself a Bun program, it must also ignore both signals, because Bun unblocks signals while it waits for
+ * events.
  */
 export function spawnChild<
   const In extends Spawn.Writable = 'ignore',

@@ -27,10 +27,10 @@ const ownNames =
   /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts. Throws if a
- * folder without a database contains files of another program. Also throws if the folder contains files that belong to
- * a database, but no database: it was lost (see `requireNothingLost`). `restoring` switches this check off for a
- * restore, which brings the database back.
+ * Creates the data folder if it does not exist, lets only its owner enter it, and removes old drafts (unfinished files
+ * of killed processes). Throws if a folder without a database contains files of another program. Also throws if the
+ * folder has lost its database: other files in it show that there was one (see `requireNothingLost`). `restoring`
+ * switches the last check off, because a restore brings the database back.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {

@@ -15,8 +15,9 @@ export type Content = {
   beat: number
   isReleased: boolean
   /**
-   * The last server that confirmed, before this lease, that its database is the latest. Null if no server did.
-   * Undefined if not known: an older program wrote this lease or an earlier one, or the file is incomplete.
+   * The last server that was `holder` in an earlier lease: it had the latest database when this lease began. Null if
+   * there was no such server. Undefined if that is not known, because an older program wrote this lease or an earlier
+   * one, or because the file is incomplete.
    */
   lastHolder?: string | null | undefined
 }

@@ -68,10 +68,10 @@ function moveFile(from: string, to: string): void {
 }
 
 /**
- * Returns true if a file of a database copy need not be restored: `from` is the secret key of the copy, and the data
- * folder has the same key already. Throws if the data folder has another key, because the copy then belongs to another
- * service. Returns false if `from` is another file, or if the data folder has no key. `to` is the path that `from` gets
- * in the data folder.
+ * Returns true if the file `from` of a database copy need not be restored, because it is the secret key, and the data
+ * folder has the same key already. `to` is the path of the restored file in the data folder. Returns false if `from` is
+ * another file, or if the data folder has no key. Throws if the data folder has another key, because the copy then
+ * belongs to another service.
  */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false

@@ -34,9 +34,10 @@ export function openModels(
 export function modelFor(speech: LoadedModels['speech'], language: string): SpeechModel {
   const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
   if (model) return model
-  // The error says which model must be installed, and how steno must be started. An omnilingual model supports the
-  // languages that Whisper does not know. If a Whisper model is loaded, steno loads an installed omnilingual model too,
-  // after a new start. Otherwise STENO_MODEL must name it. Only a Whisper model has the function `detect`.
+  // The error says which model must be installed, and how steno must then be started. An omnilingual model supports the
+  // languages that Whisper does not know. Beside a Whisper model, steno loads an installed omnilingual model at its
+  // start. Without a Whisper model, STENO_MODEL must name the omnilingual model. Only a Whisper model has the function
+  // `detect`, so this function shows whether one is loaded.
   const hasWhisper = speech.some(({ detect }) => detect !== null)
   const remedy = isKnownToWhisper(language)
     ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'

@@ -22,7 +22,7 @@ export type Query = {
   after: SearchPlace | null
 }
 
-/** The hits of one page. `place` is the place at which a page after this hit starts. */
+/** The hits of one page. If the page ends with this hit, the next page starts at `place`. */
 export type Page = { rows: { row: HitRow; place: SearchPlace }[]; hasMore: boolean }
 
 export const hitColumns = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,

@@ -46,10 +46,11 @@ export const apiLimits = {
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
-   * Maximum number of counters of requests without a quota, such as refused requests. Of these requests, the access log
-   * has only the first one of each sender and kind (method, route and status). A counter in memory counts the others.
-   * Above this number of counters, the requests of all senders are counted together, so that a client with very many
-   * addresses does not fill the memory. Every minute, the counts are logged and the counters are deleted.
+   * Maximum number of counters of requests without a quota, such as refused requests. Each sender and kind of request
+   * (method, route and status) has a counter. The access log has only the first request of each counter. Every minute,
+   * the numbers of the other requests are logged, and all counters are deleted. If there are this many counters, one
+   * counter for each kind counts the further requests of all senders. So a client with very many addresses does not
+   * fill the memory.
    */
   repeatsMax: 10_000,
   /**
@@ -86,7 +87,10 @@ export const apiLimits = {
    * a second gets 10 MB in this time.
    */
   largeAnswerHeldMs: 30 * second,
-  /** Interval at which a request that waits for a slot (see `largeAnswersMax`) looks for a large response to stop. */
+  /**
+   * Interval at which a request that waits for a slot (see `largeAnswersMax`) checks whether a large response may be
+   * stopped. If so, the request stops this response, and its slot becomes free.
+   */
   largeAnswerCheckMs: 1 * second,
   /** Number of bytes of a large response that are sent at once. */
   answerPartBytes: 256 * KB,

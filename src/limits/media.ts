@@ -49,6 +49,9 @@ export const mediaLimits = {
    * most 12 s shorter than measured.
    */
   mediaToleranceMs: 10 * second,
-  /** The part of the tolerance that grows with the duration, as a share of the duration. */
+  /**
+   * The share of the measured duration that is added to `mediaToleranceMs`, the tolerance for the duration of the
+   * decoded sound.
+   */
   mediaToleranceShare: 0.05,
 } as const

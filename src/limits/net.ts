@@ -50,9 +50,10 @@ export const netLimits = {
   /** Maximum number of compressions of the body of a response, one inside the other. */
   contentCodingsMax: 4,
   /**
-   * The maximum size of a compressed response body, and of each compressed form inside it, is the size of the largest
-   * allowed file times `compressedRatioMax`, plus `compressedBytesMore`. The sum is larger than the file because
-   * compression makes some files slightly larger.
+   * A response body may be compressed several times. Its maximum size is the size of the largest allowed file times
+   * `compressedRatioMax`, plus `compressedBytesMore`. This is also the maximum size after each decoding whose result is
+   * still compressed. The maximum is more than the size of the file, because compression makes some files slightly
+   * larger.
    */
   compressedRatioMax: 1.01,
   compressedBytesMore: 64 * KB,

@@ -13,7 +13,10 @@ export type Sink = {
   abandon(): Promise<void>
 }
 
-/** Creates a decoder for a body with the first byte `first`. */
+/**
+ * Creates a decoder for a body. `first` is the first byte of the body, which shows whether a `deflate` body has the
+ * zlib header.
+ */
 type Decoder = (first: number) => Transform
 
 /**
@@ -51,9 +54,9 @@ export function codingsIn(header: string | undefined): string[] {
 
 /**
  * Opens a sink that decodes bytes and passes them to `write`. Returns null if steno cannot decode one of the codings,
- * or if there are too many. `count` limits the size of the compressed data. It is called for each chunk of each coding,
- * before the chunk is decoded, with the number of compressed bytes that this coding has received so far. If `count`
- * throws an error, the decoding ends.
+ * or if there are too many. A body with several codings was compressed several times, and is decoded as often. `count`
+ * limits the size of the compressed data: before a chunk is decoded by a coding, `count` gets the number of compressed
+ * bytes that this coding has received so far. If `count` throws an error, the decoding ends.
  */
 export function openDecoder(
   codings: string[],

@@ -58,9 +58,10 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
   for (;;) {
     const end = await attempt(file, address, progress, options)
     if (end === 'complete') return progress.bytes
-    // An attempt with a compressed body decodes the body from its first byte again, so it always counts as an attempt
-    // without progress. Otherwise, a server could end each attempt a little later than the one before. A small body can
-    // decode to several GB, so steno would decode for hours.
+    // An attempt with a compressed body decodes the body from its first byte again. It counts as an attempt without
+    // progress, even if it writes more bytes than the attempt before. The download fails after `downloadTriesMax` such
+    // attempts in a row. Otherwise, a server could make each attempt a little longer, and steno would decode for hours:
+    // a small body can decode to several GB.
     const further = !progress.compressed && progress.bytes >= furthest + limits.downloadFurtherBytes
     furthest = Math.max(furthest, progress.bytes)
     fruitless = further ? 0 : fruitless + 1

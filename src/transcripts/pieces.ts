@@ -1,5 +1,6 @@
-// Finds each word in the text of an utterance, or each utterance in the full transcript. Only the whole text shows the
-// punctuation and the white space: Japanese, for example, has no spaces between words.
+// Finds each word in the text of an utterance, or each utterance in the full transcript. The words or utterances alone
+// do not show the punctuation and the white space between them. For example, there is no white space between the words
+// of a Japanese text.
 
 /** A word or an utterance with its punctuation. `spaced` is true if white space belongs before this piece. */
 export type Piece = { text: string; spaced: boolean }

@@ -12,9 +12,9 @@ import type { Utterance } from './transcript.ts'
 type UnfinishedJob = { id: string; seq: number }
 
 /**
- * Stores the utterances of a job in pieces, except the last piece. Returns the number of stored utterances. First
- * removes the utterances that an earlier recognition of the same job has stored. Stops early if the job ends. Rejects
- * if `signal` is aborted.
+ * Stores the utterances of a job in pieces, except the last piece. The transaction that completes the job stores the
+ * last piece. Returns the number of stored utterances. First removes the utterances that an earlier recognition of the
+ * same job has stored. Stops early if the job ends. Rejects if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,

@@ -159,8 +159,9 @@ export class Assignment {
       result = { failure: failureOf(error) }
     } finally {
       this.#isTranscribing = false
-      // The silence of the server during the engine's work does not count. If the server is still silent, its silence
-      // is measured from now on.
+      // A worker that ends leaves this job if the server has not answered for a long time (see `waitsSince`). The time
+      // of the engine's work does not count, because the worker needs no answer then. If the server is still silent,
+      // its silence is measured from now on.
       if (this.#unansweredSince !== null) this.#unansweredSince = performance.now()
       removeMedia(place)
       await beats.close()

@@ -43,8 +43,9 @@ export class HandOvers {
   readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
 
   /**
-   * `passOn` is called when a worker whose machine failed on the job claims this job again. It returns true if another
-   * worker should do the job. The answer to the claim is then `later`.
+   * `passOn` is called when a worker claims a job that failed before because of this worker's machine. It returns true
+   * if another worker should do the job. The claim then gets the answer `later`: the worker returns the job's message
+   * to JetStream, so that another worker can receive it.
    */
   constructor(parts: HandOverParts, passOn: (entry: HandOver) => boolean) {
     this.#parts = parts
@@ -69,9 +70,9 @@ export class HandOvers {
   }
 
   /**
-   * Called when a job has ended, when its media are downloaded again, or when the server's own engine takes it over.
-   * Answers the workers that wait until the job's result is stored. Removes and returns the job's entry, or returns null
-   * if there is none.
+   * Called when a job has ended, when its media are downloaded again, or when the server's own engine takes it over. If
+   * workers wait until their result of the job is stored, they get the answer `stored`, which ends their work on the
+   * job in each of these cases. Removes and returns the job's entry, or returns null if there is none.
    */
   ended(jobId: string): HandOver | null {
     this.#answerStoring(jobId, { kind: 'stored' })
@@ -138,8 +139,9 @@ export class HandOvers {
       entry.heardAt = this.#parts.uptime()
       return this.#grant(entry, holder.fence, bytesMax)
     }
-    // A lower sequence number belongs to an older message of the job, which must be removed. A higher number is
-    // accepted: it belongs to a newer message that JetStream has not yet confirmed.
+    // A lower sequence number belongs to an older message of the job. The worker removes this message after the answer
+    // `over`. A higher number is accepted. It belongs to a newer message of the job, whose number JetStream has not yet
+    // sent to this server.
     if (entry.place && sequence < entry.place.sequence) return { kind: 'over' }
     // After an outage, JetStream may deliver a message again although the holder (the worker with the last claim) still
     // works on the job. The holder keeps the job while its lease lasts.
@@ -194,7 +196,8 @@ export class HandOvers {
     if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
       return new Promise(resolve => storing.answers.push(resolve))
     const entry = this.#entryOf(message)
-    // The worker sends its failure again if the answer `again` was lost. It then gets the same answer, unless another
+    // A failure of the worker's machine gets the answer `again`: the job is tried again, if possible by another worker.
+    // If this answer was lost, the worker sends the failure once more. It then gets the same answer, unless another
     // worker has claimed the job.
     if (entry === 'later')
       return { kind: this.#entries.get(job)?.brokenOffFence === fence ? 'again' : 'later' }

@@ -12,8 +12,9 @@ shareServices()
 
 const email = 'ana@example.org'
 
-// An accepted sign-up takes half a second of CPU time for two hashes in the built program. Most tests with such a
-// sign-up therefore run only with the source, which has the same code.
+// In the built program, an accepted sign-up takes half a second of CPU time for two password hashes. The source hashes
+// at a low cost (see `hashAtLowCost`), and has otherwise the same code. Most tests with such a sign-up therefore run
+// only with the source.
 test('the mailed link verifies an account once', async () => {
   const service = await startTestService()
   const email = service.email('ana')

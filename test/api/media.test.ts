@@ -11,8 +11,8 @@ const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const source = speech(60)
 
 /**
- * Starts a job with a fake media file, which the server keeps. If the built program is tested, the job fails, because
- * the file cannot be decoded.
+ * Starts a job with a fake media file, which the server keeps. A service in the test process accepts the fake file. The
+ * built program, if it is tested, cannot decode the file, so the job fails.
  */
 async function startJob() {
   const service = await startTestService(unlimited)

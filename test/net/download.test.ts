@@ -758,7 +758,10 @@ function ranged(
   }
 }
 
-/** Returns a function `until` for `ranged`. The server then closes each connection after `bytes` bytes. */
+/**
+ * Returns a value for the parameter `until` of `ranged`: a function that returns the offset in the file at which the
+ * server closes a connection. Here, this offset is `bytes` bytes after the first requested byte.
+ */
 function cutAt(bytes: number): (nth: number, from: number) => number {
   return (_, from) => from + bytes
 }

@@ -123,7 +123,8 @@ async function tidy(room: Room): Promise<Room> {
 
 /**
  * A page in a browser context. `faults` collects the faults of all pages of the context. Any fault fails the test.
- * `room` is null if the context belongs to one test only.
+ * `room` is the context with its blank page, if several tests use this context one after the other. Null if only one
+ * test uses the context.
  */
 type Visit = { context: BrowserContext; page: Page; faults: string[]; room: Room | null }
 

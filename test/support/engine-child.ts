@@ -89,8 +89,9 @@ async function disconnect(path: string): Promise<void> {
 }
 
 /**
- * Returns true to the first engine process that calls this function with `path`, such as the media path of a job. The
- * first process creates a file at `path`. After a retry, the next process finds this file.
+ * Returns true to the first engine process that calls this function with `path`, and false to the process of a retry.
+ * The first process creates a file at `path`, and the next process finds this file. `path` may be the media path of a
+ * job, because the tests write no media file there.
  */
 async function firstTime(path: string): Promise<boolean> {
   try {

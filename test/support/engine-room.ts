@@ -24,7 +24,10 @@ export function firstOf(...paths: string[]): string | null {
 export const pocket = firstOf('models/pocket/whisper-pocket')
 const segmentation = firstOf('models/pocket/pyannote-segmentation-pocket')
 const embedding = firstOf('models/pocket/wespeaker-pocket')
-/** The files of the pocket voice models. Null if these models or the pocket model are missing. */
+/**
+ * The files of the pocket voice models (small models for tests). Null if one of them or the pocket speech model is
+ * missing.
+ */
 export const voices: VoiceFiles | null =
   segmentation && embedding && pocket ? (voicesFor('pocket', '') as VoiceFiles) : null
 export const clips = firstOf('test/fixtures/speech')

@@ -172,7 +172,8 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 
 /**
  * Prepares a command of a tested document. For the placeholder UPLOAD_ID or ID, creates an upload or a transcript,
- * unless an earlier command has created one. For `If-Match`, always creates a transcript.
+ * unless an earlier command has created one. A command with the header `If-Match` always gets a new transcript, because
+ * earlier commands may have edited the old one.
  */
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader

@@ -171,8 +171,9 @@ function isRun(command: string, files: SourceFile[]): boolean {
 }
 
 /**
- * Returns a list for each array and each call in a file. The list has the values of the elements or arguments that are
- * string literals, `...` for a spread, and an empty text for anything else.
+ * Returns the lists in which `isRun` searches the words of a command: one for each array and each call in a file. A
+ * list has the values of the elements or arguments that are string literals. It has `...` for a spread such as
+ * `...args`, and an empty text for anything else.
  */
 const listsOf = oncePerFile(file =>
   nodesOf(file)

@@ -378,7 +378,8 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   await page.getByLabel('Choose the file again').setInputFiles(path)
   // The job fails, because the file contains only zeros. The link to the job shows that the upload is complete.
   await page.getByRole('link', { name: 'long.wav' }).waitFor()
-  // The field for the file has disappeared, then the row of the upload. The focus is not lost.
+  // The field for the file had the focus, and disappeared when the file was chosen. The row of the upload disappeared
+  // when the upload was complete. The page must then move the focus to its heading, so that the focus is not lost.
   await page.locator('h1:focus').waitFor()
   const row = service.db.find<{ bytes: number }>(
     'select file_bytes as bytes from jobs where account_id = $id',

@@ -238,8 +238,8 @@ test('a worker that has broken a job off gets it again only if no other worker c
     const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
     return await handOvers.result({ ...held, failure })
   }
-  // A worker that has broken the job off claims the job again. If another worker could do the job, the server gives
-  // this answer. The worker gives the message of the job back to JetStream, and another worker gets it after `afterMs`.
+  // The answer to a claim of a worker that has broken the job off before, if another worker could do the job. The
+  // worker then gives the message of the job back to JetStream, and another worker gets it after `afterMs`.
   const passed: ClaimAnswer = { kind: 'later', afterMs: limits.workerRetryMs }
   expect(await breakOff('gpu-1', 1)).toEqual({ kind: 'again' })
   expect(await breakOff('gpu-1', 2)).toEqual(passed)
@@ -619,9 +619,11 @@ const yours: ClaimAnswer = {
 const hour = 3_600_000
 
 /**
- * Returns `handOvers`, the jobs that a server has given to workers, with one job. A test sets the monotonic clock by
- * `state.now`. If a test sets `state.isOver`, the job has ended in the database. `add` adds the job again. `stop`
- * aborts the job, as a server does at its end. `seconds` collects the progress of the job.
+ * Returns `handOvers`, the jobs that a server has given to workers. It contains one job: `entry`. `hasOther` returns
+ * true if another worker should do a job that a worker has broken off. `onUtterances` receives the utterances of the
+ * job, and `seconds` collects its progress. A test sets the monotonic clock by `state.now`. If a test sets
+ * `state.isOver`, the job has ended in the database. `add` adds the same job once more. `stop` aborts the job, as a
+ * server does when it stops.
  */
 function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtterances'] = () => {}) {
   let fence = 1
@@ -653,9 +655,10 @@ function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtt
 }
 
 /**
- * Starts the assignment of a worker and waits until its engine works. `server` collects the results and the utterances
- * that the worker sends. `said` collects the worker's answers to JetStream about the message of the job. `answer`
- * replaces the server's answer to each progress report.
+ * Starts the assignment of a worker (its work on one job), and waits until its engine has received the job. `server`
+ * collects the results and the utterances that the worker sends. `said` collects what the worker does with the job's
+ * message in JetStream: `remove` or `giveBack`. If `answer` is given, the fake server answers each progress report with
+ * `answer`.
  */
 async function working(answer?: BeatAnswer) {
   using media = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('sound') })

@@ -40,8 +40,8 @@ natsTest('a worker gets a job although its claim arrives before the number of th
     return pool !== null
   })
   const next = async (priority: Priority): Promise<Delivery> => {
-    // The server uses only workers that it has heard from in the last two seconds. The test does not wait for an
-    // answer, because the proxy may hold the message back from the server.
+    // The server uses only workers that it has heard from in the last two seconds. It receives all messages through
+    // `proxy`, which holds them back during a part of the test. The test therefore does not wait for an answer.
     wire.publish(subjectsOf('order').request('gpu-1', 'hello'), bytesOf(hello))
     const { signal: lost } = new AbortController()
     const delivery = await pull(wire, 'order', { pool: pool ?? '', priority, waitMs: 500, lost })

@@ -85,8 +85,8 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
- * The reference ignores sound below this frequency, in hertz. Such sound comes from the rumble of a room, and hardly
- * from a voice.
+ * When `speechOf` searches for speech, it ignores sound below this frequency, in hertz. Such sound comes from the
+ * rumble of a room, and hardly from a voice.
  */
 const lowest = 150
 

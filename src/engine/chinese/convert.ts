@@ -111,10 +111,11 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
  * from this index to the end.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
-  // The cost of a division is `pieceCost` for each piece, and 1 for each exception. `pieceCost` is more than the cost
-  // of all exceptions together, so a division with fewer pieces always costs less.
-  // For example, `头发现` has two divisions into two pieces. The division into `头发` and `现` has an exception, so the
-  // division into `头` and `发现` is taken.
+  // The cost of a division is `pieceCost` for each piece, and 1 for each exception. An exception is a character that a
+  // phrase replaces differently than the dictionary replaces the single character. `pieceCost` is more than the cost of
+  // all exceptions together, so a division with fewer pieces always costs less.
+  // For example, `头发现` has two divisions into two pieces. In the division into `头发` and `现`, the phrase `头发` makes `髮`
+  // of `发`, but the single character `发` becomes `發`. This is an exception, so the division into `头` and `发现` is taken.
   const pieceCost = characters.length + 1
   const costs = Array.from(characters, () => 0)
   const lengths = Array.from(characters, () => 1)

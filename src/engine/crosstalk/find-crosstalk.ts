@@ -117,8 +117,9 @@ function sumOf(values: Float64Array): number {
 }
 
 /**
- * Adds one share to each channel: the share of the channel's energy that the sound of a louder channel explains, in the
- * middle three of the last five hops (64 ms each).
+ * Adds a number to `shares` of each channel: the share of the channel's energy that the sound of a louder channel
+ * explains. Of the last five hops (64 ms each), only the middle three are compared, because the same sound may be up to
+ * 52 ms earlier or later in the louder channel.
  */
 function compare(channels: readonly Channel[]): void {
   const byEnergy = channels.toSorted((one, other) => other.energy - one.energy)

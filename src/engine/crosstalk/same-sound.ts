@@ -21,14 +21,14 @@ const delayMax = 0.052 * reducedRate
  */
 const taps = 16
 /**
- * The filter has one weight for each of `taps` consecutive delays. This number of weights is for delays shorter than
- * the delay that `delayBetween` finds. That delay is a whole number of samples. If the real delay lies between two
- * samples, the prediction needs weights on both sides of the real delay.
+ * The number of the filter's weights for delays shorter than the delay that `delayBetween` finds. The filter has one
+ * weight for each of `taps` consecutive delays. The found delay is a whole number of samples. If the real delay lies
+ * between two samples, the prediction needs weights on both sides of the real delay.
  */
 const tapsBefore = 6
 /**
- * The share of the loud sound's energy that is added to the diagonal of `gram`, the matrix of the filter's equations.
- * With this addition, the equations always have a solution.
+ * The weights of the filter are the solution of linear equations with the matrix `gram`. This share of the loud sound's
+ * energy is added to the diagonal of `gram`, so that the equations always have a solution.
  */
 const ridge = 1e-4
 
@@ -37,9 +37,9 @@ const imaginary = new Float64Array(points)
 const crossReal = new Float64Array(points)
 const crossImaginary = new Float64Array(points)
 /**
- * The factor by which `crossReal` is larger than the correlation. `correlate` computes twice the spectrum of each
- * sound, so the product of the two spectra is four times as large. The transform of this product multiplies by
- * `points`.
+ * The factor by which `crossReal` is larger than the correlation. The two spectra in `correlate` are twice as large as
+ * the real ones, because a division by 2 is left out. So the product of the two spectra is four times as large. The
+ * transform of this product multiplies by `points`.
  */
 const crossScale = 4 * points
 const gram = new Float64Array(taps * taps)

@@ -57,10 +57,10 @@ export type Attempt = {
   task: Task
   hypothesis: Hypothesis
   /**
-   * True if decoding was stopped because the text has a loop, or because it has `limit` tokens. False if the model
-   * ended the text. There is one exception: a text that was stopped at `tokensMax` tokens and has a complete sentence.
-   * The value is then false, and only the speech after the last complete sentence is decoded again (see
-   * `hypothesis.unfinished`).
+   * True if the decoding was stopped because the text is probably wrong: it repeats itself (a loop), or it is too long
+   * (`limit` tokens). Otherwise false.
+   * Also false for a text without a loop that has `tokensMax` tokens and a complete sentence. Only the speech after its
+   * last complete sentence is then decoded again (see `hypothesis.unfinished`).
    */
   looped: boolean
   /**
@@ -171,9 +171,10 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 }
 
 /**
- * Ends a text before the model has returned the end token. Called at the first timestamp token at or after the frame
- * `neededFrames`: the text of the later speech is not needed. If this timestamp token is the start of a new segment, it
- * is removed, because the segment has no text.
+ * Ends a text before the model has returned the end token. Called at the first timestamp token at or after
+ * `neededFrames` (see `Row`). The speech after this frame was added only so that the model makes fewer errors, so its
+ * text is not needed. If this timestamp token is the start of a new segment, it is removed, because the segment has no
+ * text.
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -185,7 +185,9 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Copies the attention of a removed window from the GPU into the arrays that `attention` returned for this window.
+   * Called when a window is removed from the batch, because its decoding has ended. Copies the attention of all its
+   * steps at once from the GPU into the arrays that `attention` returned at these steps. The arrays contained zeros
+   * until now.
    */
   private readAttention({ slot, asked }: Row): void {
     const count = Math.max(-1, ...asked.keys()) + 1

@@ -109,8 +109,9 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * A batch with windows of several recordings may need this many times the memory of `rows` windows of 30 s. Used only
- * if each window of a batch needs the memory of the longest window in the batch.
+ * The maximum memory of a batch with windows of several recordings, divided by the memory of `rows` windows of 30 s.
+ * Used only if each row of a batch needs the memory of the longest window in the batch. A batch of short windows may
+ * then have more than `rows` rows. In the other case (`hasFullRows`), `rows` is the maximum.
  */
 const memoryShare = 1.5
 

@@ -27,10 +27,10 @@ export function unfinishedAtEnd(
 ): Unfinished | null {
   const rest = pairAt(tokens, tokens.length - 2, firstTimestamp)
   if (rest === null) {
-    // The model ends a text with two timestamp tokens only if more speech follows: one for the end of the last
-    // sentence, and one for the start of the next. This text does not end with two timestamp tokens, so no more speech
-    // follows. If the text after the last complete sentence is improbable, only the speech of this last part is decoded
-    // again.
+    // If more speech follows, the model ends a text with two timestamp tokens: one for the end of the last sentence,
+    // and one for the start of the next. This text does not end with two timestamp tokens (near the start of the
+    // window, they do not count), so no more speech follows. If the text after the last complete sentence is
+    // improbable, only the speech of this last part is decoded again.
     const last = unfinishedAtLimit(tokens, firstTimestamp)
     return last && meanOf(logProbabilities.slice(last.tokens)) < guards.logProbabilityMin ? last : null
   }

@@ -44,9 +44,9 @@ export function weightTensors(
 }
 
 /**
- * Copies the bytes if their address is not a multiple of 64, because the operations of ONNX Runtime may rely on such
- * addresses. Even the copy may have an address that is not a multiple of 64, if it has less than 1 KB. Such an address
- * is accepted, because it causes no error on x86 CPUs.
+ * Copies the bytes if their address is not a multiple of 64, because the operations of ONNX Runtime may rely on a
+ * multiple of 64. For less than 1 KB, even the address of the copy may be no multiple of 64. The copy is used
+ * nevertheless, because this causes no error on x86 CPUs.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

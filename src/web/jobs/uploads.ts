@@ -29,9 +29,10 @@ const refusedOften = 3
 const stops = new Map<string, AbortController>()
 
 /**
- * Adds files to the uploads. If the same file already has an upload that is paused, failed or without its file,
- * continues this upload. Returns the files that are already being sent with the same options. They are not added,
- * because the person would pay for two jobs.
+ * Adds files to the uploads. If an upload of the same file with the same options is paused or has failed, continues
+ * this upload instead. Also continues an upload that a reload of the page has interrupted: the page then no longer has
+ * its file. Returns the files that are already being sent with the same options. They are not added, because the person
+ * would pay for two jobs.
  */
 export function addFiles(added: readonly File[], options: JobOptions): File[] {
   const repeated: File[] = []

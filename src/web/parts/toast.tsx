@@ -85,8 +85,9 @@ place()
 reserveSpace(box, '--messages')
 
 /**
- * Shows the messages inside a modal dialog until the returned function is called. Outside the dialog, a person could
- * not use their buttons, and a screen reader would not read them.
+ * Shows the messages inside a modal dialog until the returned function is called. A modal dialog blocks the page
+ * outside it. There, a person could not press the buttons of the messages, and a screen reader would not read the
+ * messages.
  */
 export function showMessagesIn(dialog: HTMLElement): () => void {
   dialogs.push(dialog)

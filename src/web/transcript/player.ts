@@ -145,8 +145,9 @@ export class Player {
       return
     }
     void response.body?.cancel()
-    // After the first error, the recording is always loaded again. The server may have sent an error response to the
-    // player in place of the recording, but it has accepted the new request.
+    // After the first error, the recording is always loaded again. The player may have received an error response of
+    // the server in place of the recording. The server has accepted the request above, so it probably sends the
+    // recording now.
     const mayPlay = isBroken || waited || this.#reloads === 0
     if (media && mayPlay && this.#reloads++ < reloadsMax) {
       media.load()

@@ -1,6 +1,6 @@
 // The difference between two texts.
 
-/** The replacement of the part of a text from the position `from` to the position `to` by `text`. */
+/** A change of a text: `text` replaces the part between the positions `from` and `to`. */
 export type TextChange = { from: number; to: number; text: string }
 
 /** Returns the shortest change that turns the text `before` into the text `after`. */

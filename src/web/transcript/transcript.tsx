@@ -27,7 +27,8 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const media = useRef<HTMLVideoElement>(null)
   const { player, following } = studio
 
-  // A layout effect runs before the browser paints: the text must be on the page before the person can click.
+  // A layout effect runs before the browser paints the page. So when a person first sees the page, the text is there,
+  // and the page handles clicks in it.
   useLayoutEffect(() => {
     if (!container.current || !media.current) return
     const detach = player.attach(media.current)

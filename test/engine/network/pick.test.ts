@@ -16,7 +16,10 @@ function random(): number {
   return state / 2 ** 32
 }
 
-/** The histories of windows: the number of model frames with sound, and the tokens so far. */
+/**
+ * States of windows during the decoding: the number of model frames with sound, and the tokens so far. The test picks
+ * the next token in each state.
+ */
 const histories = [
   [40, []],
   [40, [first]],
