@@ -1,13 +1,15 @@
 // An edit list of an MP4 file tells which part of a track is played, and how much silence precedes it. Most edit lists
-// only shift a track in time or trim its ends. If a file has only such lists, FFmpeg is told not to apply them in full.
-// Otherwise FFmpeg would build the index of all packets a second time, which takes 60 MB of memory for ten hours of
+// only shift a track in time or trim its ends. If a large file has only such lists, FFmpeg is told not to apply them in
+// full. It then still shifts the timestamps, but may leave a little padding at the end of the track. To apply edit
+// lists in full, FFmpeg would build the index of all packets a second time. This takes 60 MB of memory for ten hours of
 // audio.
 
 #include "boxes.h"
 #include "media.h"
 
-// An edit list may remove up to this many seconds at the end of a track: this is padding, samples that the encoder
-// added. If the list removes more, it removes recorded sound, so FFmpeg must apply the list in full.
+// An edit list may remove up to this many seconds at the end of a track, because this is padding: samples that the
+// encoder added. The list then counts as plain, and FFmpeg need not apply it in full. If the list removes more, it
+// removes recorded sound, so FFmpeg must apply it in full.
 static const double padding_seconds_max = 0.1;
 
 // Returns true if the track has no edit list, or if its list only shifts the track or trims its ends.
@@ -30,8 +32,9 @@ bool edits_are_plain(const Track *track, Clock movie)
     return edit.duration == 0 || end >= (double)media.duration / timescale - padding_seconds_max;
 }
 
-// Returns true if every edit list of the file only shifts or trims its track, and if the box `moov`, which describes
-// all tracks, has at least `index_bytes_min` bytes.
+// Returns true if FFmpeg need not apply the edit lists of the file in full, which saves memory. For this, every edit
+// list must only shift or trim its track. Also, the box `moov`, which lists the packets, must have at least
+// `index_bytes_min` bytes. With a smaller `moov`, FFmpeg needs little memory anyway.
 bool edits_shift_only(int64_t index_bytes_min)
 {
     Walk walk = {.boxes_left = BOXES_MAX};

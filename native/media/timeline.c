@@ -22,8 +22,9 @@ static const double leap = 1.0 * SAMPLE_RATE;
 // seconds) is not a gap, and no silence is written.
 static const double restart = 10.0 * SAMPLE_RATE;
 
-// Moves the end of the placed sound. Each addition of floats has a rounding error. Kahan's summation corrects it in the
-// next addition, so that the errors of a million additions do not add up.
+// Adds `samples` to `position`, the time in the output at which the sound so far ends. Each addition of floats has a
+// rounding error. Kahan's summation corrects it in the next addition, so that the errors of a million additions do not
+// add up.
 static void advance(Timeline *timeline, double samples)
 {
     const double corrected = samples - timeline->rounding;
@@ -51,8 +52,8 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     return (Placement){0, skip};
 }
 
-// Counts the spans in a row whose timestamps are slow. A timestamp is slow if it is later than the previous timestamp
-// by less than the part `SLOW_SHARE` of the length of the previous span.
+// Counts how many spans in a row have slow timestamps. `is_slow` uses this number. A timestamp is slow if the time
+// since the previous timestamp is less than `SLOW_SHARE` (0.52) times the length of the previous span.
 static void watch_clock(Timeline *timeline, Span span)
 {
     const Span last = timeline->last;
@@ -65,17 +66,18 @@ static void watch_clock(Timeline *timeline, Span span)
 }
 
 // Returns true if the timestamps of the last spans are slow: they advance by less than about half the length of a span.
-// They are then wrong, and the sound of these spans does not overlap, so it must not be cut. Programs that copy a
-// recording write such timestamps where the clock of the recording was set back: each packet gets the smallest possible
-// timestamp until the clock reaches the old time again.
+// By these timestamps, the spans overlap, and an overlap is usually cut. But the timestamps are wrong and the sound
+// does not overlap, so it must not be cut. Programs that copy a recording write such timestamps where the clock of the
+// recording was set back: each packet gets the smallest possible timestamp until the clock reaches the old time again.
 static bool is_slow(const Timeline *timeline)
 {
     return timeline->slow_spans >= SLOW_SPANS_MIN;
 }
 
-// Returns the difference, in samples, between the timestamp of a span and the end of the placed sound. Sound with slow
-// timestamps (see `watch_clock`) is placed `moved` samples later than its timestamps say. If the next timestamp then
-// jumps forward, the first `moved` samples of the jump are no gap in the sound, so they are subtracted.
+// Returns the difference, in samples, between the timestamp of a span and the end of the sound so far. Slow timestamps
+// advance by less than the sound lasts. So the sound is placed later than the timestamps say: by `moved` samples in
+// total. After slow timestamps, the next right timestamp jumps forward. The first `moved` samples of this jump are no
+// gap, because the sound already fills this time. They are subtracted.
 static double drift_of(Timeline *timeline, Span span)
 {
     if (!span.has_start)
@@ -89,16 +91,18 @@ static double drift_of(Timeline *timeline, Span span)
     return drift - moved;
 }
 
-// Makes the next span follow the placed sound without a gap, whatever its timestamp is. The timestamps of later spans
-// are then counted from the timestamp of this span.
+// Makes the next span (a packet or a frame) begin where the sound so far ends in the output, whatever its timestamp is.
+// The timestamps of later spans are then counted from the timestamp of this span.
 void timeline_continue(Timeline *timeline)
 {
     timeline->continues = true;
 }
 
-// Decides at which time a span of sound is written, and sets `placement`. If `is_exact` is true, small differences from
-// the timestamp are corrected too. Returns false if the timestamp jumps by more than a second: the caller then keeps
-// the span until `timeline_settle` has seen the next span.
+// Decides at which time a span of sound (a packet or a frame) is written, and sets `placement`. Usually, a small
+// difference between the timestamp and the end of the previous span is ignored (see `jitter`). If `is_exact` is true,
+// each difference of more than one sample is corrected, except overlaps by slow timestamps (see `is_slow`). Returns
+// false if the span cannot be placed yet, because its timestamp jumps by more than a second. The caller then keeps the
+// span until `timeline_settle` has seen the next span.
 bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *placement)
 {
     if (timeline->continues && span.has_start) {
@@ -132,9 +136,10 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
     return true;
 }
 
-// The held span is not placed yet, because its timestamp has jumped. Returns true if the next span confirms the jump.
-// If only the timestamp of the held span is wrong, the next timestamp fits the sound before the jump. After a real gap,
-// or if the clock was set back, the next timestamp fits the held span.
+// A span is held if its timestamp has jumped: it differs by more than a second from the end of the sound so far.
+// Returns true if the timestamp of the next span confirms the jump, because it follows the held span. This is so after
+// a gap in the sound, or if the clock was set to another time. Returns false if the next timestamp follows the sound
+// before the jump, or is missing. Then only the timestamp of the held span counts as wrong.
 static bool jump_lasts(const Timeline *timeline, double drift, Span next)
 {
     if (!next.has_start)
@@ -144,8 +149,9 @@ static bool jump_lasts(const Timeline *timeline, double drift, Span next)
     return next.start + timeline->offset < timeline->position - leap;
 }
 
-// Sets the placement of the held span, which `timeline_place` did not place because its timestamp has jumped. `next` is
-// the span after it. At the end of the file, `next` has no start. Returns false if no span is held.
+// Sets the placement of the held span: a span that `timeline_place` did not place, because its timestamp has jumped.
+// `next` is the span after the held span. Its timestamp shows whether the jump is real. At the end of the file, `next`
+// has no start. Returns false if no span is held.
 bool timeline_settle(Timeline *timeline, Span next, Placement *placement)
 {
     if (!timeline->is_holding)

@@ -108,7 +108,8 @@ AVX2 static float share(size_t frames, float largest, float *scores, int16_t *ro
         _mm256_store_ps(scores + at, value);
     }
     const float sum = sum_of(all);
-    // The largest share is 1 / sum. Multiplied by `whole`, it must fit into 16 bits.
+    // The largest score now has the value 2^0 = 1, so the largest share is 1 / sum. `whole` is the factor that turns
+    // shares into integers. The largest integer must fit into 16 bits.
     const float whole = whole_share < share_max * sum ? whole_share : share_max * sum;
     const __m256 factor = _mm256_set1_ps(1 / sum), step = _mm256_set1_ps(whole);
     for (size_t at = 0; at < frames; at += 16) {

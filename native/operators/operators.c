@@ -102,8 +102,9 @@ static void give_back(const Memory *memory)
     memory->allocator->free(memory->allocator, memory->all);
 }
 
-// Calls `task` with each number below `count`, on the threads of ONNX Runtime. Each call uses `bytes` bytes of the
-// memory.
+// Calls `task` with each number below `count`, on the threads of ONNX Runtime. Each call has `bytes` bytes of memory of
+// its own. This function allocates the memory of all calls as one area, sets `memory` to its address, and frees it
+// after the last call.
 static Status *run_tasks(Api api, Context *context, size_t count, size_t bytes, void (*task)(void *, size_t), void *job,
                          char **memory)
 {

@@ -15,15 +15,18 @@ import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 import { purgeRows } from './purge-rows.ts'
 
-/** The stored password hash of a link without a password. */
+/**
+ * Stored in place of a password hash, if the link must not set the password of the sign-up. The person who opens this
+ * link chooses a new password.
+ */
 const noPassword = ''
 
 type SignUp = {
   email: string
   passwordHash: string
   /**
-   * The password hash that `findPendingPassword` found, if it is a hash of the password of this sign-up. Otherwise
-   * null.
+   * The password hash of an earlier sign-up with this address, as `findPendingPassword` returned it. Null if there is
+   * none, or if the present sign-up has another password.
    */
   pendingHash: string | null
 }
@@ -68,7 +71,10 @@ export function findPendingPassword(db: Db, email: string): string | null {
   return validHashes(db, email)[0] || null
 }
 
-/** Returns the password hashes of all valid links to an unverified account, the newest link first. */
+/**
+ * Returns the password hash of the sign-up (or `noPassword`) that is stored with each valid link to an unverified
+ * account. The newest link comes first.
+ */
 function validHashes(db: Db, email: string): string[] {
   return db
     .list<{ passwordHash: string }>(
@@ -85,8 +91,9 @@ function validHashes(db: Db, email: string): string[] {
  * further mail: anyone can sign up with the address of another person, and could otherwise send many mails to it.
  */
 function hadMail(db: Db, accountId: string): boolean {
-  // All links have the same lifetime. So if a stored link expires later than a link that is mailed now, the clock was
-  // ahead when the stored link was mailed. The true time of that mail is unknown, so the link does not count.
+  // All links have the same lifetime, so the expiry of a link shows when it was mailed. If a stored link expires later
+  // than a link that is mailed now, the clock was ahead when the stored link was mailed. The true time of this mail is
+  // unknown, so this mail does not prevent a new one.
   const latest = db.now() + limits.verificationTtlMs
   const recent = `select 1 from verifications
     where account_id = $accountId and expires_at > $expiresAfter and expires_at <= $latest`

@@ -28,8 +28,9 @@ const headers = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   // The consent page, on which a person allows the access of an OAuth client, refuses a form that came from another
-  // site. With `no-referrer`, a browser would send `Origin: null` with the form of the page. On http (except on the
-  // same machine), it sends no Sec-Fetch-Site either. The page would then refuse its own form.
+  // site. It reads the site from the header Sec-Fetch-Site, or else from Origin. On http (except on the same machine),
+  // a browser sends no Sec-Fetch-Site. With `no-referrer`, it would send `Origin: null`, and the page would refuse its
+  // own form.
   'Referrer-Policy': 'same-origin',
 }
 

@@ -27,8 +27,8 @@ export function serve(service: Service, address: { hostname: string; port: numbe
     }
     routes[route.path] = { [route.method]: answer, ...routes[route.path] }
   }
-  // Elysia makes `app.fetch` when the property is read. Only requests to paths outside `routes` need `app.fetch`. So it
-  // is read at such a request, and not at the start.
+  // Elysia makes the function `app.fetch` when the property is read, which takes 1.3 ms of CPU time. Only requests to
+  // paths outside `routes` need this function. So the property is read at such a request, and not at the start.
   const fetch: Answer = request => app.fetch(request)
   app.server = Bun.serve({ ...optionsOf(service), ...address, routes, fetch })
   return app.server

@@ -44,8 +44,9 @@ export function noticesOf(root: string): string {
 }
 
 /**
- * Lists the installed packages on which the program depends, directly or through other packages. Includes
- * `carriedFromDevelopment` and its dependencies.
+ * Lists the installed packages on which the program depends, directly or through other packages. Also lists the
+ * packages in `carriedFromDevelopment`, of which the built program contains files, and the dependencies of these
+ * packages.
  */
 export function listPackages(root: string): { folder: string; about: Package }[] {
   const found = new Map<string, { folder: string; about: Package }>()

@@ -104,9 +104,9 @@ function mayHaveDatabase(dataDir: string): boolean {
 }
 
 /**
- * Returns the environment variables of this process, overridden by the flags. Adds the settings of the installed
- * service if no data folder is named and the default one has no database. A default folder that this user may not enter
- * counts as one with a database.
+ * Returns the environment variables of this process, overridden by the flags. If no data folder is named, and the
+ * default folder certainly has no database, also returns the settings of the installed service. A default folder that
+ * this user may not enter may have a database, so these settings are then not added.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }

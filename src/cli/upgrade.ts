@@ -109,9 +109,9 @@ function refuse(from: string, problem: string | null): void {
 }
 
 /**
- * Returns a message if the signature of the program file `from` is missing or cannot be verified, otherwise null. With
- * the flag --unsigned, no signature is needed. The flag is only for programs that the user built, so a message is
- * returned if this program is a release.
+ * Returns a message if the program file `from` has no signature, or if the running program cannot verify signatures.
+ * Otherwise returns null. With the flag --unsigned, no signature is needed. The flag is only for programs that the user
+ * built. So if the running program is a release, the flag is refused with a message.
  */
 function missingProblem(from: string, { unsigned, installed }: Check): string | null {
   const isRelease = installed.publicKey !== ''

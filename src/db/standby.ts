@@ -170,10 +170,11 @@ function requireMark(folder: string): void {
 }
 
 /**
- * Returns the id of the data folder, which names this server as the holder in the lease file.
+ * Returns the id of the data folder. If this server holds the lease, the lease file contains this id as the name of the
+ * holder.
  *
  * If a server with the same id is serving, this data folder is a copy of the data folder of that server. Two servers
- * with the same id would take the lease from each other, so this data folder gets a new id.
+ * with the same id would take the lease from each other. So this data folder gets a new id, and the new id is returned.
  */
 async function ownHolder({ folder, dataDir, afterMs }: Settings): Promise<string> {
   const holder = idOf(dataDir)

@@ -114,8 +114,8 @@ async function hearChannels(
   }
   if (given !== null) return heard
   const { channels, language } = wrongLanguages(transcriptsOf(heard))
-  // The channels with a wrong language are transcribed again. Meanwhile, the reported progress stays at the end of the
-  // recording.
+  // The channels with a wrong language are transcribed again. The progress has already reached the end of the
+  // recording, and it never goes back. `report(0)` therefore reports the end again, as a sign that the work continues.
   const listener = { onSamples: () => progress.report(0) }
   for (const index of channels)
     heard[index] = await hear({ listener, channel: index + 1, crosstalk: crosstalk[index], language })

@@ -86,9 +86,10 @@ export class LiveJobs {
   }
 
   /**
-   * Calls `onChange` when the job has changed or has further utterances, and in `refresh` and `close`. `leave` of the
-   * result stops the calls. If the job has already ended, `onChange` is never called. `job` counts as the latest state
-   * of the job, so it must have just been read from the database.
+   * Calls `onChange` when the job has changed or has further utterances. The methods `refresh` and `close` call it too,
+   * even if the job has not changed. To stop the calls, call `leave` of the result. If the job has already ended,
+   * `onChange` is never called. `job` counts as the latest state of the job, so it must have just been read from the
+   * database.
    */
   follow(job: Job, onChange: () => void): Following {
     if (isTerminal(job.state)) {

@@ -40,9 +40,9 @@ export class Recognitions {
   }
 
   /**
-   * Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. A call
-   * starts at most `downloadsMax` downloads of lost media. After `recognitionStartsMax` recognitions, continues in a
-   * later turn of the event loop.
+   * Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. If the
+   * media file of a job is lost, starts a new download of this file instead, but at most `downloadsMax` downloads in
+   * one call. After `recognitionStartsMax` recognitions, continues in a later turn of the event loop.
    */
   pump(): void {
     const { onStart, download } = this.#parts
@@ -66,8 +66,9 @@ export class Recognitions {
   }
 
   /**
-   * Continues a job in the state `processing`. A job that a worker on another machine may still hold goes to the engine
-   * at once. The engine then only waits for this worker. Any other job waits until the engine has free capacity.
+   * Continues a job in the state `processing`. A worker on another machine may still work on the job. In this case, the
+   * job is passed to the engine at once, also without free capacity, because the engine first waits for the result of
+   * this worker. Any other job waits until the engine has free capacity.
    */
   resume(job: Job): void {
     const { id: jobId, worker, fence, attempts } = job

@@ -14,8 +14,9 @@ export const uploadLimits = {
   /** Number of received bytes after which the free disk space and the account's quota are checked again. */
   uploadCheckBytes: 16 * MB,
   /**
-   * Maximum number of expired uploads whose files one sweep (a periodic task) removes. Each file needs a file
-   * descriptor until its space is freed.
+   * Maximum number of expired uploads whose files one sweep (a periodic task) removes. Each file is open during its
+   * removal and is closed outside the event loop, because freeing the space of a large file takes long. Until then,
+   * each file needs a file descriptor.
    */
   uploadRemovalsMax: 200,
   /** Maximum number of expired uploads whose rows one sweep (a periodic task) removes. */

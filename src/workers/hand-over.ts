@@ -110,8 +110,8 @@ export class HandOver {
   }
 
   /**
-   * Ends the passing of this job to workers, because the server's own engine does the job. `fence` is the number of the
-   * server's claim.
+   * Ends the passing of this job to workers, because the server's own engine does the job. The server has claimed the
+   * job for this engine, so a worker can no longer complete it. `fence` is the number of this claim.
    */
   takenBack(fence: number): void {
     this.#options.onClaim?.(fence)

@@ -21,9 +21,9 @@ const question = TypeCompiler.Compile(
 type Server = { id: string; serves: boolean }
 
 /**
- * Stands for a server with an older version of steno. Such a server asks the other servers only before it serves, and
- * its question is an empty message. It counts as a server that does not serve yet, with an empty id. The empty id is
- * lower than any other id, so the older server ranks higher than another server that does not serve yet.
+ * Stands for a server with an older version of steno. Such a server sends an empty message when it asks the other
+ * servers whether it may serve. It asks only before it serves, so `serves` is false. The empty id is lower than any
+ * other id. So if this server does not serve yet either, the older server may serve (see `ranksHigher`).
  */
 const olderProgram: Server = { id: '', serves: false }
 
@@ -76,9 +76,11 @@ export class Presence {
   }
 
   /**
-   * Handles the question of another server of the cluster. If this server ranks higher, it answers the question.
-   * Otherwise it stops serving. NATS does not check the reply subject of a question, so a sender could make this server
-   * publish to any subject. A question is therefore accepted only if its reply subject is an inbox of a server.
+   * Handles the question of another server, which asks whether it may serve. Only the server that ranks higher may
+   * serve (see `ranksHigher`). If this server ranks higher, it answers, so that the other server does not serve.
+   * Otherwise this server stops serving. NATS does not check the reply subject of a question, so a sender could make
+   * this server publish to any subject. A question is therefore accepted only if its reply subject is an inbox of a
+   * server.
    */
   #hear(message: Msg): void {
     if (!message.reply?.startsWith(`${subjectsOf(this.#cluster).serverInbox}.`)) return
@@ -95,8 +97,9 @@ export class Presence {
 }
 
 /**
- * A server that serves ranks higher than one that does not serve yet. Of two servers that both serve, or that both do
- * not serve, the one with the lower id ranks higher.
+ * Returns true if the server `one` ranks higher. Of two servers with the same cluster name, only the one that ranks
+ * higher may serve. A server that serves ranks higher than one that does not serve yet. If both serve, or neither, the
+ * one with the lower id ranks higher.
  */
 function ranksHigher(one: Server, other: Server): boolean {
   return one.serves === other.serves ? one.id < other.id : one.serves

@@ -117,7 +117,8 @@ export class Worker {
     this.#draining.abort()
     const drainsSince = performance.now()
     // An HTTP request for the input or with the result counts as unanswered only after the timeout of `fetch`, which is
-    // 6 minutes. If the server is silent during such a request, this function may take that much longer.
+    // 6 minutes. If the server is silent during such a request, the job is therefore dropped up to 6 minutes later than
+    // the usual time of twice `#leaseMs`.
     const timer = setInterval(() => this.#leaveUnanswered(drainsSince), limits.workerBeatMs)
     await this.#loops
     clearInterval(timer)

@@ -11,9 +11,9 @@ const eio = 5
 const systemCallNumber = { x64: 17, arm64: 67 }
 
 /**
- * Runs the code `script` in a child process. Each read of a file at the offset `from` or later fails there with EIO.
- * Only the system call pread64 fails, because it names an offset. SQLite reads with this call. Returns the output of
- * the child.
+ * Runs the code `script` in a child process. In this process, each read of a file at the offset `from` or later fails
+ * with EIO. Only reads by the system call pread64 fail, because this call gets the offset as an argument. SQLite reads
+ * with this call. Returns the output of the child process.
  */
 export async function runOnFaultyDisk(from: number, script: string): Promise<string> {
   const module = join(projectRoot, 'test/support/faulty-disk.ts')

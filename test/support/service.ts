@@ -70,7 +70,10 @@ const namedProgram = process.env.STENO_TEST_PROGRAM || null
  */
 export const marginMs = 30_000
 
-/** True while a test runs that was declared with `steered`. */
+/**
+ * True while a test runs that was declared with `steered`: a test that controls the engine, the clock or another part
+ * of the service.
+ */
 let isSteering = false
 
 /** A test that is skipped if STENO_TEST_PROGRAM is set, because the built program gives the same result. */

@@ -112,8 +112,9 @@ seen('a page of jobs that arrives after the choice of another state is not shown
   const zoe = service.account('zoe')
   const owner = { id: zoe.id, keyId: zoe.keyId }
   // The second page of all jobs arrives after the choice of "Done", and must not be shown. The first page of completed
-  // jobs arrives next. If it had no job of the list, it would replace the whole list, and so hide the fault. So some
-  // jobs are on both pages.
+  // jobs arrives next. If these two pages had no job in common, the first page of completed jobs would replace the
+  // whole list. It would then also remove jobs that were wrongly shown, and the test would pass. So some jobs are on
+  // both pages.
   const ids = Array.from({ length: 120 }, () => addTranscript(service.db, owner, ['Good morning.']))
   for (const id of [...ids.slice(0, 50), ...ids.slice(110)]) {
     const failed = "update jobs set state = 'failed', error_code = 'CANCELLED' where id = $id"

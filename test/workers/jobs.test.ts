@@ -159,8 +159,9 @@ natsTest(
 natsTest(
   'a job that four workers break off fails, and the failure is a dead letter',
   async () => {
-    // The lease is the time of silence after which another worker may claim the job. On a busy machine, a short lease
-    // would end before the workers break off the job.
+    // Each of the four workers breaks off the job, because its disk is full. If a worker is silent for the time of the
+    // lease, another worker may claim the job. A short lease could end on a busy machine before a worker breaks off the
+    // job. The claim of the other worker would then count as one of the four, too.
     const { service, startOwn } = await startServer({ STENO_WORKER_LEASE: '1h' })
     const ana = service.account('ana')
     const id = await ana.transcribe()

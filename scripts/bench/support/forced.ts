@@ -20,8 +20,8 @@ import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 export type ForcedOrder = { folder: string; sound: string; tokens: number; threads: number }
 
 /**
- * The first predetermined token of each window is a timestamp. All other predetermined tokens have ids from this number
- * on, which stand for words and syllables.
+ * This script replaces each token that the decoder chooses by a predetermined token (see the top of this file). The
+ * first one of each window is a timestamp. The others have ids above this number, which stand for words and syllables.
  */
 const wordTokens = 1000
 

@@ -55,8 +55,9 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 
 /**
  * Compares the start times of the words that both programs recognised. `of` counts the compared words. `near` counts
- * the compared words whose start times differ by at most 0.2 s. A word of `theirs` that starts inside a pause starts
- * too early. Such a word is compared only if it starts in the last `before` seconds of the pause.
+ * the compared words whose start times differ by at most 0.2 s. A start of `theirs` inside one of `pauses` is too
+ * early, and thus a bad reference, so the word is left out. But a start in the last `before` seconds of the pause is
+ * nearly right, so the word is compared.
  */
 export function compareStarts(
   ours: readonly TimedWord[],

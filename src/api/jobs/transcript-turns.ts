@@ -1,6 +1,7 @@
-// Lets requests read and edit transcripts one after the other, because a long transcript blocks the event loop. The
-// transcript of ten hours of speech has 10 MB as JSON. Reading this transcript takes 20 ms, its export takes 0.1 s, and
-// an edit of many utterances takes longer.
+// Lets requests read and edit transcripts one after the other, each in its own turn of the event loop. Work on a long
+// transcript blocks the event loop. Between two such requests, the server handles other events. The transcript of ten
+// hours of speech has 10 MB as JSON. Reading this transcript takes 20 ms, its export takes 0.1 s, and an edit of many
+// utterances takes longer.
 
 import { nextTurn } from '../../base/next-turn.ts'
 import { openSemaphore } from '../../base/semaphore.ts'

@@ -20,9 +20,10 @@ export const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * The tensors of one kind, for all windows of a batch. `memory` has layers × windows × heads × `length` × 64 values.
- * `length` is the number of encoded frames in the longest window, or 1 if the kind does not depend on the frame.
- * `rowBytes` is the number of bytes for one window in one layer.
+ * The tensors of one kind (see `kinds`), for all windows of a batch. `memory` has layers × windows × heads × `length` ×
+ * 64 values. For keys and values, `length` is the number of encoded frames in the longest window. For their scales,
+ * `length` is 1, because all frames of a window have the same scales. `rowBytes` is the number of bytes for one window
+ * in one layer.
  */
 export type Cross = {
   kind: (typeof kinds)[number]
@@ -41,8 +42,9 @@ export function framesIn({ tensors }: EncodedWindow): number {
 
 /**
  * Copies the tensors of one kind from all windows into one memory area. `index` is the index of the kind in `kinds`.
- * `frames` is the number of encoded frames in the longest window. If the kind depends on the frame, each attention head
- * of each window gets memory for `frames` encoded frames. A shorter window leaves the end of this memory unused.
+ * `frames` is the number of encoded frames in the longest window. Keys and values have 64 numbers for each frame. For
+ * these kinds, each attention head of each window gets memory for `frames` frames, and a shorter window leaves the end
+ * of this memory unused.
  */
 export function gather(
   windows: readonly EncodedWindow[],

@@ -1,4 +1,6 @@
-// Whisper's decoder on a GPU. The decoder keeps its caches and its prepared runs for the next batch.
+// Whisper's decoder on a GPU. A run of its ONNX graph is prepared once: its inputs and outputs get fixed memory, so it
+// can be started many times. The decoder keeps its caches, and the runs of its decoding steps, so that the next batch
+// can use them again.
 
 import { cacheNames } from '../network/float-caches.ts'
 import { elements, elementsIn } from '../onnx/elements.ts'
@@ -78,7 +80,8 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * The id of a run that CUDA records is `allocations` × `recordsMax` + the number of windows that the run decodes. This
- * number is below `recordsMax`, so each recorded run has its own id.
+ * The number of windows that a run decodes is always below this number. CUDA records a run under an id, to replay the
+ * run later. The id is `allocations` (how often the caches were allocated) × `recordsMax` + the number of windows. So
+ * no two recorded runs have the same id.
  */
 const recordsMax = 1024

@@ -1,6 +1,6 @@
-// A view is ten seconds of the recording. The segmentation model numbers the voices of each view anew, and clustering
-// then finds the speaker of each voice. This file assigns speakers to voices whose speaker clustering has not found. Such
-// a voice gets its speaker from the overlapping views.
+// A view is ten seconds of the recording. The segmentation model numbers the voices of each view anew. Clustering then
+// finds out which speaker each voice belongs to, but not for all voices. This file finds the speakers of the other
+// voices, by means of the overlapping views.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
@@ -30,8 +30,8 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of one view are two different persons. So a speaker of another voice of this view cannot be the
-      // speaker of the unknown voice.
+      // The voices of one view (ten seconds of the recording) belong to different persons. So a speaker who already has
+      // another voice of this view gets no votes for the unknown voice.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most
@@ -41,9 +41,10 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
 }
 
 /**
- * Adds the votes of the view `near` for the speaker of the voice `local` in `view`. Each view is ten seconds of the
- * recording, and the two views overlap. In each frame with this voice, each known speaker who speaks in `near` gets one
- * vote. Frame n of `view` is frame n + `shift` of `near`.
+ * Adds the votes of the view `near` to `votes`. The voice `local` in `view` has no speaker yet, and the votes decide
+ * which speaker it gets. Each view is ten seconds of the recording, and the two views overlap. In each frame in which
+ * the voice speaks, each speaker who speaks in `near` gets one vote. Voices of `near` without a speaker give no votes.
+ * Frame n of `view` is frame n + `shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

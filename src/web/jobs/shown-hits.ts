@@ -14,8 +14,9 @@ export type ShownHits = { asked: string; items: Hit[]; cursor: string | null }
 const last = signal<ShownHits | null>(null)
 
 /**
- * Requests the first hits of a query, unless "Back" or "Forward" led to the hits that were shown last. Returns the hits
- * and the function `read`, which requests the hits after a cursor or, without one, the first hits again.
+ * Requests the first hits of the query `asked`, and returns the hits that have arrived. If "Back" or "Forward" led to
+ * this page, and the hits of this query are still in memory, no request is needed. Also returns the function `read`.
+ * With a cursor, `read` requests the next hits. Without a cursor, it requests the first hits again.
  */
 export function useHits(asked: string) {
   const hits = last.value?.asked === asked ? last.value : null

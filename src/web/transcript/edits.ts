@@ -110,8 +110,9 @@ export class Edits {
   }
 
   /**
-   * Returns the name of a speaker for a request that renames the speaker. If another speaker has the same name, returns
-   * the engine's label, because the name would rename both speakers.
+   * Returns the name that identifies a speaker in a request to rename this speaker. This is the present name, because
+   * the server renames all speakers with this name. If another speaker has the same name, returns the label that the
+   * engine gave to the speaker (such as `SPEAKER 1`), so that only one speaker is renamed.
    */
   async #requestName(speaker: string): Promise<string> {
     const name = this.nameOf(speaker)

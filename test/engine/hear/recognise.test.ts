@@ -42,9 +42,9 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a fake decoder, which answers a window with the tokens of `scripts[window.script]`. For each batch, the
- * decoder adds one list to `begun`, with the value `script` of each window in the batch, and adds the prompt to
- * `prompts`.
+ * Returns a fake decoder. For each window, it returns the tokens of `scripts[window.script]`. It also records each
+ * batch for the tests: `begun` gets a list with the index `script` of each window in the batch, and `prompts` gets the
+ * prompt of the batch.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)

@@ -65,10 +65,10 @@ test('a download that cannot be resumed, and gets no longer than in an earlier a
 })
 
 /**
- * Downloads a file of 100 bytes, of which the disk already has `partBytes` bytes. Transfer n gives `sizes[n]` bytes.
- * If `abort` is given, the download is aborted with this reason after these bytes. If `failure` is given, the transfer
- * fails with this error after these bytes. Returns the start offsets of the transfers, the reported progress, the
- * pauses, and the file size or the error message.
+ * Downloads a file of 100 bytes, of which the disk already has `partBytes` bytes. Transfer n gives `sizes[n]` bytes. If
+ * `abort` is given, the download is aborted with this reason after the bytes of the first transfer. If `failure` is
+ * given, each transfer fails with this error after its bytes. Returns the start offsets of the transfers, the reported
+ * progress, the pauses, and the file size or the error message.
  */
 async function fetched(
   partBytes: number,
