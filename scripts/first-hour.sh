@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs the first steps of a new user, without a network: clone, key, three formats, webhook, backup, upgrade, restore.
-# scripts/first-hour.sh [PROGRAM [FOLDER]] runs the built program, and upgrades it to two signed releases of the clone.
-# Without PROGRAM, the script runs the clone with Bun. The clone is made in FOLDER. The last line of the output contains
-# the total time in seconds.
+# scripts/first-hour.sh [PROGRAM [FOLDER]] runs PROGRAM, a built program, and upgrades it twice. The first upgrade is to
+# a program that the script builds from the clone, with a public key for releases. The second upgrade is to a signed
+# release, so that this program must check the signature. Without PROGRAM, the script runs the clone with Bun. The clone
+# is made in FOLDER. The last line of the output contains the total time in seconds.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)

@@ -75,7 +75,10 @@ export function oneOf<const Choice extends string>(...choices: Choice[]): (text:
 /** The maximum duration in days: about 2,700 years. JavaScript has no date for the end of a much longer duration. */
 const daysMax = 1_000_000
 
-/** Parses a duration. The message for an invalid value begins with `other`: values that the caller also accepts. */
+/**
+ * Parses a duration. If the caller also accepts other values, `other` names them, for example as `forever, or `. The
+ * message for an invalid value then begins with this text.
+ */
 export function duration(given: string, other = ''): number {
   const ms = parseDuration(given)
   if (!ms) throw new InvalidValue(`${other}a duration such as 250ms, 2s, 30m, 24h or 7d is needed`)

@@ -112,8 +112,8 @@ bool find_movie(Walk *walk, int64_t bytes_min, Box *movie, Clock *clock)
     return true;
 }
 
-// Returns true if this is an MP4 file whose box `moov` is missing or cut off. Most programs write `moov` last. So it is
-// missing if the recording was interrupted, or a copy of the file.
+// Returns true if this is an MP4 file whose box `moov` is missing or cut off. Most programs write `moov` last. So
+// `moov` is missing if the recording was interrupted, or if only the beginning of the file was copied.
 bool is_mp4_without_index(void)
 {
     const int64_t end = input_size();

@@ -211,15 +211,15 @@ static const char *try_to_open(Source *source, const Order *order, int64_t from,
     return refusal ? refusal : open_audio(source);
 }
 
-// Some programs write an ID3 tag (title and artist) before the first byte of a file. Opens the media behind this tag.
-// Returns null, or the reason why the file is refused.
+// Some programs insert an ID3 tag (title and artist) at the beginning of an existing file. Opens the media behind this
+// tag. Returns null, or the reason why the file is refused.
 static const char *open_behind_tag(Source *source, const Order *order)
 {
     const int64_t tag_bytes = input_tag_bytes();
     const char *refusal = tag_bytes > 0 ? source_open(source, order, tag_bytes) : "not-media";
-    // An MP4 file contains the byte positions of its packets, counted from the beginning of the file. A tag before the
-    // first byte makes all these positions wrong, and some of the wrong bytes would be decoded to noise. So the file is
-    // refused.
+    // An MP4 file contains the byte positions of its packets, counted from the beginning of the file. The inserted tag
+    // has moved the packets, but these positions are unchanged and therefore wrong. Some of the bytes at the wrong
+    // positions would be decoded to noise. So the file is refused.
     if (refusal || strcmp(source->container, "mov") != 0)
         return refusal;
     source_close(source);
@@ -279,8 +279,10 @@ static int read_packet(const Source *source, AVPacket *packet)
     return result == AVERROR_EOF && is_flv(source->format) ? av_read_frame(source->format, packet) : result;
 }
 
-// An Ogg file may contain several streams one after another (links.c). Returns true if the failed read was at the
-// beginning of the next stream. This stream has another codec, so FFmpeg would fail to read all of it.
+// An Ogg file may contain several streams one after another. FFmpeg cannot continue with a stream that has another
+// codec, sample rate or number of channels (links.c). Called after a failed read. Returns true if the read failed at
+// the beginning of the next stream. Further reads would fail too. So the caller stops, and `source_next` opens the next
+// stream.
 static bool is_at_link(const Source *source)
 {
     const int64_t position = avio_tell(source->format->pb);
@@ -323,9 +325,9 @@ bool source_read(Source *source, AVPacket *packet)
     return false;
 }
 
-// An Ogg file may contain several streams one after another (links.c). If FFmpeg cannot read the next stream, closes
-// the file and opens it at the beginning of the next stream. Returns false if there is none, or if FFmpeg has read the
-// whole file.
+// An Ogg file may contain several streams one after another (links.c). Does nothing and returns false for any other
+// file, and if FFmpeg has read the file to its end. Otherwise this function closes the file and opens it again at the
+// beginning of the next stream. Returns false if there is no next stream that can be opened.
 bool source_next(Source *source, const Order *order)
 {
     if (!source->is_chain || !source->is_stuck)

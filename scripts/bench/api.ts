@@ -134,7 +134,7 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
       if (!isInSample) continue
       if (failed) stored.failed.push(id)
       else {
-        // Only the completed jobs of the sample have a transcript: a million transcripts would fill the disk.
+        // Only the completed jobs whose ids are returned get a transcript: a million transcripts would fill the disk.
         stored.read.push(id)
         storeTranscript(db, { id, seq: count + 1 }, transcript())
       }

@@ -19,8 +19,9 @@ const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=
 export type Asker = { network: string; signal: AbortSignal }
 
 /**
- * Allows one password hash at a time, because the computation needs `passwordHashBytes` of memory. If several client
- * networks wait, they get this permission in turn.
+ * Allows one password hash at a time, because the computation needs `passwordHashBytes` of memory. The networks of the
+ * senders (an IPv4 address or an IPv6 /64 network) take turns. So a network with many waiting requests does not block
+ * the requests from other networks.
  */
 const semaphore = openSemaphore(1)
 

@@ -27,7 +27,8 @@ export function openSemaphore(slots: number, heldMax: number = slots): Semaphore
   let free = slots
   const held = new Map<string, number>()
   /**
-   * For each key, the number of unresolved promises that were given to `rest`. A key in this map gets no further slot.
+   * For each key, the number of calls of `rest` whose promise `over` has not resolved. `rest` denies a key further
+   * slots for some time, for example after failed work. A key in this map gets no further slot.
    */
   const rests = new Map<string, number>()
   const queues = new Queues()

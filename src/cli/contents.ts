@@ -26,7 +26,8 @@ export function isTarget(name: string): name is BuildTarget {
 
 /**
  * Returns the files that the built program must contain, as a map from the path in the program to the path on this
- * machine. Throws if a file is missing in the project folder, or if a model folder has no file of a pattern.
+ * machine. Throws if a file is missing in the project folder. Also throws if no file matches one of the patterns in
+ * `modelFiles`, such as `*.onnx` in a model folder.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')

@@ -16,7 +16,7 @@ import { findDataDir, localConfig, recordOptions } from './settings.ts'
 type Finding = { check: string; ok: boolean; found: string; note: boolean }
 type Checkup = Host & {
   engine: OneShotEngine | null
-  /** The function that starts the engine of the serving model. Tests replace this function. */
+  /** The function that starts an engine with the models that a server would use. Tests replace this function. */
   open?: typeof openOnce
 }
 

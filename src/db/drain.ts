@@ -21,7 +21,10 @@ export type Drain = {
    * SQLite checks the log, and uses only what is intact.
    */
   keepLog(): void
-  /** Returns true while the log must keep its content: during a drain, and after a failed flush of one of the files. */
+  /**
+   * Returns true while the write-ahead log must not be emptied: while `run` copies the log, and after a failed flush of
+   * the log or of the database file.
+   */
   needsLog(): boolean
 }
 
@@ -62,8 +65,8 @@ export function openDrain(
         moveLog(sql)
         await flushFile()
       } catch (error) {
-        // If copying fails, SQLite counts no change as copied. It then keeps all changes in the log, even without the
-        // connection `reader`.
+        // If the copying fails, SQLite itself keeps all changes in the log. So the connection `reader`, which protects
+        // the copied changes in the log until the flush, is no longer needed.
         log.warn('write-ahead log not moved', errorFields(error))
       }
       // After a failed flush, the database file on the disk may lack changes: the operating system may discard them,
@@ -77,8 +80,9 @@ export function openDrain(
     keepLog() {
       isLogKept = true
       sql.run('pragma wal_autocheckpoint = 0')
-      // When the last connection is closed, SQLite copies the log into the database file. This must not happen, because
-      // the disk may lack a part of the log. So the connection `reader` stays open until the process ends.
+      // After the failed flush, the disk may lack a part of the log. If the log were copied now, a power cut could
+      // leave only some of the copied changes on the disk, and damage the database. SQLite copies the log when the last
+      // connection is closed. So the connection `reader` stays open until the process ends.
       const reader = openReader(path)
       if (reader) readers.add(reader)
     },

@@ -136,11 +136,12 @@ export class Runner {
   }
 
   /**
-   * Aborts the running steps of jobs that a command in another process has ended or erased. Also removes ended and
-   * erased jobs from the list of jobs that wait for their recognition since a restart of the server.
+   * Aborts the running steps of jobs that a command in another process has ended or erased. Such a command can also end
+   * a job whose recognition was interrupted, for example by a restart, and which waits for the engine. Removes such a
+   * job from the list of interrupted jobs.
    */
   stopEndedJobs(): void {
-    // One statement for all jobs: to read each of 20,000 jobs takes 0.15 s.
+    // One statement finds all started jobs. With one statement for each job, 20,000 jobs would take 0.15 s in total.
     const started = listStartedIds(this.#parts.db)
     for (const id of [...this.#underWay.jobIds(), ...this.#recognitions.waitingJobs()])
       if (!started.has(id)) this.#stopIfEnded(id)
@@ -148,9 +149,9 @@ export class Runner {
 
   /**
    * Stores the results that the database could not store earlier, and repeats the steps that failed because of the
-   * database. Then sends the due webhook events, but only if the database can be written now, because the outcome of
-   * each delivery must be stored. If the database has refused a result again, a small test write finds out whether it
-   * can be written: a full disk may refuse only one long transcript.
+   * database. Then sends the due webhook events, but only if the database accepts writes now, because it must store the
+   * outcome of each delivery. If the database has refused a result again, a small test write shows whether it accepts
+   * writes. On a nearly full disk, it may refuse a long transcript and still accept the short outcomes.
    */
   writeEnds(): void {
     const { db, webhooks } = this.#parts

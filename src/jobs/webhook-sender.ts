@@ -64,8 +64,9 @@ export class WebhookSender {
    */
   readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
   /**
-   * A delivery to a receiver whose last delivery timed out needs a slot of this semaphore and a slot of `#unanswered`.
-   * This semaphore has fewer slots, so some slots of `#unanswered` remain for new receivers.
+   * A delivery to a receiver whose last delivery timed out needs a slot of this semaphore, and then also one of
+   * `#unanswered`. This semaphore has fewer slots than `#unanswered`. So such receivers cannot take all slots of
+   * `#unanswered`, and some remain for receivers that get their first delivery.
    */
   readonly #silent = openSemaphore(limits.webhooksSilentMax)
   /** Each receiver that has not answered lately gets one delivery at a time. The key is the name of the receiver. */
@@ -201,8 +202,8 @@ export class WebhookSender {
       // Waits until the event is flushed to the disk. Otherwise a power cut could delete an event that the webhook has
       // already received. If the flush fails, `durable` rejects, and the event stays due.
       await db.durable()
-      // The due events are read again, because the job may have been deleted during the wait. `sealedBody` is then the
-      // body that was stored before the deletion.
+      // The job may have been deleted during the wait. The body of a request can then no longer be made from the job,
+      // but it was stored as `sealedBody` before the deletion. The due events are read again to get `sealedBody`.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts

@@ -38,8 +38,8 @@ export const jobLimits = {
   /** Time, in seconds, for which a request may choose to wait for the end of a job. */
   waitSeconds: { default: 0, min: 0, max: 60 },
   /**
-   * Maximum number of jobs in one state that one sweep (a periodic task) fails because of their timeout. Failing 100
-   * jobs takes about 40 ms.
+   * Maximum number of jobs that one sweep (a periodic task) ends as failed because their timeout has passed. The limit
+   * applies to each job state, such as `processing`, on its own. Ending 100 jobs takes about 40 ms.
    */
   stuckJobsMax: 100,
   /**

@@ -467,7 +467,8 @@ test('a backup whose FILE another process creates meanwhile leaves no FILE.key, 
   openSecrets(data)
   const file = join(place, 'backup.db')
   const placing = spyOn(Draft.prototype, 'place')
-  // The command calls `place` first for FILE.key. This first call also creates FILE here, as another process could.
+  // The command calls `place` twice: to move the new FILE.key to its path, and then to move the new FILE. Another
+  // process could create FILE between the two calls. Here, the first call creates FILE, so that the second call fails.
   placing.mockImplementationOnce(function (this: Draft) {
     writeFileSync(file, 'of another process')
     return this.place()

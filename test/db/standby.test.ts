@@ -52,9 +52,9 @@ function sharedFolder(): string {
 }
 
 /**
- * Joins a pair of servers, of which one works and one waits. The server that works renews its lease, a file in
- * `folder`. The other server may take over when the lease was not renewed for `silenceMs`. `folder` is shared, and
- * `dataDir` belongs to this server alone. This server's clock moves only by calls of `advance`.
+ * Lets a server join a pair. One server of a pair works, and the other one waits. The working server renews its lease,
+ * a file in the shared `folder`. The waiting server may take over when the lease was not renewed for `silenceMs`.
+ * `dataDir` is the data folder of the joining server. The clock of this server moves only by calls of `advance`.
  */
 function joinPair(folder: string, dataDir: string, silenceMs = afterMs) {
   let nowMs = 0
@@ -161,8 +161,8 @@ async function killedTakeover(): Promise<{ folder: string; two: string }> {
     copyFileSync(join(folder, file), join(two, 'secret.key'))
   renameSync(databasePath(two), join(two, 'replaced-2.db'))
   writeFileSync(`${databasePath(two)}-wal`, 'changes of the former database')
-  // Without a pair, a start refuses a data folder with media and no database. Here the start must complete the
-  // takeover.
+  // A server that belongs to no pair refuses to start if its data folder has media and no database. This server belongs
+  // to a pair. Its start must complete the takeover: it must restore the newest copy of the database.
   mkdirSync(join(two, 'media'))
   writeFileSync(join(two, 'media', newId()), 'media')
   return { folder, two }
@@ -388,7 +388,8 @@ test('a damaged or incomplete copy is skipped for an older one', async () => {
   addAccount(one, 'late')
   await closing.pop()?.()
   truncateSync(join(folder, 'copy-00000001-00000001.db'), 5000)
-  // A copy without its key, as if the first server had failed before it wrote the key.
+  // Adds a newer copy without its file `.key`, the secret that decrypts columns of the database. Neither this copy nor
+  // the damaged one can be restored. So the second server gets the first copy, which has only the account `ana`.
   copyFileSync(join(folder, 'copy-00000001-00000000.db'), join(folder, 'copy-00000001-00000002.db'))
   await joinPair(folder, two).joined
   expect(namesIn(two)).toEqual(['ana'])

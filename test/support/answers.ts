@@ -58,7 +58,7 @@ export function checkEvent(body: { event: string }): void {
 
 /**
  * Checks the types of the declared fields. `Value.Clean` removes undeclared fields, so the cleaned copy must equal the
- * body. `expect` is slower, and only explains a failure.
+ * body. The function calls `expect` only after a failed check, for its message, because `expect` is slower.
  */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
   const text = JSON.stringify(body)

@@ -3,10 +3,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Adds `by` to all token ids from `movedFrom` on. */
+/** A change that gives a model the token ids of another Whisper model: adds `by` to each id from `movedFrom` on. */
 export type Move = { movedFrom: number; by: number }
 
-/** The moved tokenizers that were made, by the hash of the tokenizer and the move. */
+/** A cache of the changed tokenizers. The key has the hash of the original tokenizer, `movedFrom` and `by`. */
 const tokenizers = new Map<string, string>()
 
 /**

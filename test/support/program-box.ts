@@ -16,7 +16,7 @@ export const mayChroot =
 
 export const nobody = 65_534
 
-/** True if `command` can run the program as the user `nobody`. */
+/** True if the tests run as root, and this machine lets root start the program as the user `nobody`. */
 export const becomesNobody = isRoot && (mayChroot ? unshare.includes('-nm') : works(['setpriv', '--version']))
 
 /** Texts for the end of a test title: empty, or what this machine does not allow. */
@@ -78,8 +78,9 @@ export class ProgramBox {
   }
 
   /**
-   * Returns the command that starts the program. The command works only inside `run`, or in a program that `run`
-   * starts, because it needs the rights that a process has in the namespaces.
+   * Returns the command that starts the program. Use the command only inside `run`, or in a program that `run` starts:
+   * in the sandbox, the command changes its root folder (chroot). This needs the rights of root, and a process that
+   * `run` starts has them.
    */
   command({ asNobody = false } = {}): string[] {
     const become = asNobody && becomesNobody

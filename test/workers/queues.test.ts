@@ -57,14 +57,16 @@ async function open(cluster: string, claims?: Partial<Claims>) {
 }
 
 /**
- * Opens a fleet with a job in German in a queue. Deletes this queue, and blocks its name, so that the server cannot
- * create the queue again.
+ * Opens a fleet (the part of a server that gives jobs to workers), and puts a job in German into a queue. Then deletes
+ * this queue, and creates another queue with the same name. So the server cannot create its own queue again, and no
+ * worker can get the job.
  */
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
   const { fleet, later, consumers, hello, passGerman, queued, queues, block } = parts
-  // For one worker lease (an hour) after its start, the server assumes that absent workers can do any job. The clock
-  // therefore moves beyond this hour.
+  // The server may not know all workers in the first hour (one lease of a worker) after it has connected to NATS. So
+  // the server then assumes that an unknown worker can do the job. The clock moves beyond this hour to end the
+  // assumption.
   later(hour + 1)
   await hello(['de'])
   const job = passGerman()
@@ -310,8 +312,9 @@ natsTest(
       expect(await queued()).toHaveLength(2)
       for (const index of order) {
         confirmations[index]!()
-        // The server may send messages after JetStream's confirmation. When this `hello` is answered, these messages
-        // have reached NATS.
+        // The server now learns that JetStream has stored a message of the job, and may send further messages to NATS.
+        // The answer to this `hello` follows these messages on the same connection. So when the answer arrives, these
+        // messages have reached NATS.
         await hello(['de'], { ready: false })
       }
       await until(async () => (await queued()).join() === other)
@@ -497,7 +500,8 @@ natsTest('a sweep removes the queues of a pool without present or remembered wor
   later(hour + 1)
   fleet.sweep()
   // The workers with the same model and languages are a pool, which has its own queues. The server remembers the last
-  // pool of each worker name for a day. The pool of this name has changed, so the sweep removes the earlier queues.
+  // pool of each worker name for a day. The worker `gpu-1` was first in the pool for `en`, and then in the pool for
+  // `de`. So `fleet.sweep` removes the queues of the pool for `en`.
   await until(async () => (await queues()).length === 2)
   expect(await queues()).toEqual([again, first])
   later(24 * hour)

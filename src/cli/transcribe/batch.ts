@@ -238,10 +238,10 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 }
 
 /**
- * Calls `end` for each source of the group. After an Interrupted or an EngineFailed, the loop goes on, because `end`
- * must write the text of the other sources too. Any other error ends the loop at once. After the loop, throws the
- * EngineFailed, if there was one. If there were only interruptions, throws one Interrupted whose message names the
- * partial transcripts of all of them.
+ * Calls `end` for each source of the group, so that `end` writes the text of the source. After an Interrupted or an
+ * EngineFailed, the loop goes on, because the other sources still need their text. Any other error is thrown at once.
+ * After the loop, throws the EngineFailed, if there was one. Otherwise, if there was an Interrupted, throws one
+ * Interrupted for the whole group. Its message names the partial transcripts of all interrupted sources.
  */
 async function forAll(
   group: readonly Prepared[],

@@ -17,7 +17,7 @@ export class CompactBatch implements Batch {
   private positions = 0
   /** The indices of the tokens whose scores the last run computed. The first token of the run has the index 0. */
   private wanted: readonly number[] = []
-  /** The number of tokens with cached keys and values, for each row (window) of the batch. */
+  /** The number of tokens whose keys and values are cached. The number is the same for all rows (windows). */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private totals: Float32Array = new Float32Array(0)
@@ -34,10 +34,11 @@ export class CompactBatch implements Batch {
   /** The number of encoded frames in the longest window. Each row of the batch has memory for this number of frames. */
   private readonly frames: number
   /**
-   * The encoder's output `mass` for all rows of the batch: for each encoded frame, the logarithm of the number of model
-   * frames (20 ms each) that it represents. The decoder adds this value to the attention scores, which gives an encoded
-   * frame the weight of all its model frames. The unused end of a shorter row has the value `forbidden`, so the
-   * attention ignores it.
+   * The encoder's output `mass` for all rows of the batch. In most of the silence after the sound, the encoder reads
+   * only one of several model frames (20 ms each), to save time. Such an encoded frame represents n model frames, and
+   * its `mass` is log(n). The decoder adds log(n) to the attention score of the frame. After the softmax, the frame
+   * then has the weight of n frames. The unused end of a shorter row has the value `forbidden`, so the attention
+   * ignores it.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]

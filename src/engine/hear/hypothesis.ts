@@ -12,7 +12,7 @@ export type Hypothesis = {
    */
   attention: Float32Array[]
   frames: number
-  /** The end of the window, if this end must be decoded again. Otherwise null. */
+  /** The last part of the window, if this part must be decoded again. Otherwise null. */
   unfinished: Unfinished | null
   noSpeech: number
   /**
@@ -30,8 +30,9 @@ export type Hypothesis = {
 }
 
 /**
- * The end of a window, which must be decoded again. The first `tokens` tokens belong to the sound before this end, and
- * stay in the result. `frame` is the position at which this end begins, in model frames (20 ms each) of the window.
+ * The last part of a window, if this part must be decoded again. The part begins at the model frame `frame` (20 ms
+ * each) of the window. The first `tokens` tokens of the text belong to the sound before this part, and stay in the
+ * result.
  */
 export type Unfinished = { tokens: number; frame: number }
 

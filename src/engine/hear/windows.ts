@@ -25,7 +25,10 @@ export type Window = Span & {
  * over one second were shortened to half a second, the word error rate rose by 0.7 percentage points.
  */
 const pauseMax = 2 * sampleRate
-/** The length of a shortened pause, in samples: one half from the start of the pause, and one half from its end. */
+/**
+ * The length of a pause after it was shortened, in samples. The first half of this length comes from the start of the
+ * pause, and the second half from its end. Shortened pauses leave more of the window for speech.
+ */
 const pauseKept = sampleRate
 
 export function windowOf(spans: readonly SpeechSpan[]): Window {

@@ -12,15 +12,16 @@ import { pieceWith, type Window } from './windows.ts'
 const tolerance = 0.08 * sampleRate
 
 /**
- * Two lengths, in samples. A pause is short if it is shorter than `pause`. The word after a short pause may start in
- * this pause. The cross-attention of the model gives the start of the word, but often too early. So a start in the
- * pause is moved later, usually by `delay`.
+ * Two lengths, in samples. A pause is short if it is shorter than `pause`. The first word after a short pause may begin
+ * before the end of the pause that voice detection found. The cross-attention of the model gives the start of this
+ * word, but often too early. So a start inside the short pause is usually moved later by the length `delay`.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 
 /**
- * The usual error of a word time, in samples. A word that ends with a punctuation mark is placed in the first stretch
- * of speech (`Voice`) that it overlaps by at least this length. If there is no such stretch, any overlap is enough.
+ * The usual error of a word time, in samples. The time of a word that ends with a punctuation mark often includes the
+ * pause after the word. Such a word is therefore placed in the first stretch of speech (`Voice`) that it overlaps. An
+ * overlap shorter than this length may come from the error, so it counts only if all overlaps are that short.
  */
 const touchMin = 0.1 * sampleRate
 

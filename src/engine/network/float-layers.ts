@@ -36,8 +36,9 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an operation that computes two results. The first is the sum of `state`, `value` and the bias of the layer
-   * `projected`. The second is the layer normalisation `norm` of this sum. Returns the names of both results.
+   * Adds an operation to the graph. The operation adds the output of the layer `projected` to `state`: the vectors to
+   * which each layer of the network adds its output. `value` is this output without the bias of the layer, so the
+   * operation also adds this bias. Returns the names of two results: the new state, and its layer normalisation `norm`.
    */
   addAndNorm(
     state: string,

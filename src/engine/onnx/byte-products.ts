@@ -21,7 +21,11 @@ export function addsBytesExactly(runtime: Runtime): boolean {
   return exact
 }
 
-/** Returns the sum of four products of the two bytes, as ONNX Runtime computes it. */
+/**
+ * Lets ONNX Runtime multiply a row of four bytes `unsigned` by a column of four bytes `signed`, and returns the result.
+ * The exact result is 4 × `unsigned` × `signed`. One product is not enough for the check, because only a sum of
+ * products can exceed 16 bits.
+ */
 function productOf(runtime: Runtime, unsigned: number, signed: number): number | undefined {
   const length = 4
   const graph = new Graph()

@@ -29,7 +29,10 @@ export function readModel(model: Uint8Array): Model {
   return { constants: readConstants(model), operations }
 }
 
-/** Returns the constants with 32-bit floats by name. Leaves out content in an external file or in a list of numbers. */
+/**
+ * Returns the constants whose values are 32-bit floats, by name. A model can store the content of a constant as bytes,
+ * as a protobuf list of numbers, or in another file. Only the constants that are stored as bytes are returned.
+ */
 export function readWeights(model: Uint8Array): Weights {
   const isFloat = 1
   const weights: Weights = new Map()

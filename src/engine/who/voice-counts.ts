@@ -13,8 +13,8 @@ export type PlacedSpan = { from: number; to: number; at: number }
 /**
  * The weights (0 to 1) of the speech model in two decisions: that a frame has speech, and that two people speak in it.
  * The segmentation model has the remaining weight. A weighted mean of 0.5 or more means yes. For `speech`, the
- * segmentation model can add at most 0.4 to the mean. So the speech model must add at least 0.1 for a yes: its
- * probability must be at least 0.1 / 0.6 = 1/6.
+ * segmentation model alone cannot decide yes, because it adds at most 0.4 to the mean. The speech model must add at
+ * least 0.1. So its probability (times 0.6 in the mean) must be at least 1/6.
  */
 const weights = { speech: 0.6, overlap: 0.7 }
 /**
@@ -78,8 +78,9 @@ function byteOf(probability: number): number {
 }
 
 /**
- * Returns true if the weighted mean of two estimates is at least 0.5. The weight of `byte / 255` is `weight`, and the
- * weight of `share` is `1 - weight`.
+ * Decides a question about a frame, for example if it has speech. `byte / 255` is the probability from the speech
+ * model, and its weight is `weight`. `share` is the estimate (0 to 1) of the segmentation model, and its weight is
+ * `1 - weight`. Returns true if the weighted mean of both is at least 0.5.
  */
 function isLikely(byte: number, share: number, weight: number): boolean {
   return weight * (byte / 255) + (1 - weight) * share >= 0.5
@@ -92,8 +93,8 @@ function frameAfter(sample: number): number {
 
 /**
  * Returns two probabilities for the samples `from` to `to - 1` of a window: one voice, and two voices or more. Each is
- * a mean over `voices`, which has three values for each 10 ms. The first three values are for the 10 ms before the
- * window.
+ * the mean of its probabilities in `voices` for these samples. `voices` has three probabilities for each 10 ms: no
+ * voice, one voice, two voices or more. The first three are for the 10 ms before the window (see `add`).
  */
 function meanIn(voices: Float32Array, from: number, to: number): [one: number, two: number] {
   const last = voices.length / 3 - 1

@@ -38,9 +38,11 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again, up to the last loaded job that has not ended, but at most
- * `pageLengthMax` jobs. Older loaded jobs stay in the list, unless the response is the whole list or has none of the
- * loaded jobs.
+ * Requests the start of the list of jobs again, for the new jobs and the present state of the unfinished jobs. The
+ * request asks for at least as many jobs as are loaded up to the last unfinished one, but for at most `pageLengthMax`.
+ * Loaded jobs that are older than the response stay in the list, except in two cases. In the first case, the response
+ * is the whole list. In the second case, the response has none of the loaded jobs. Jobs between the response and the
+ * loaded jobs may then be missing.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()

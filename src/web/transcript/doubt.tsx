@@ -17,7 +17,10 @@ export function DoubtBar({ studio }: { studio: Studio }) {
 }
 
 function OpenDoubtBar({ studio }: { studio: Studio }) {
-  /** The start of the word that was shown last. Null until the person presses one of the buttons. */
+  /**
+   * The start of the doubtful word to which the buttons "previous" and "next" of this bar last moved. Null until the
+   * person presses one of these buttons.
+   */
   const spot = useSignal<Spot | null>(null)
   const places = studio.doubt.places.value
   const count = places.length

@@ -25,8 +25,9 @@ function matrix(seed: number, rows: number, columns: number): Tensor {
 const linux = process.platform === 'linux'
 
 test.skipIf(!linux)('two runs at the same time give the numbers of two runs one after the other', () => {
-  // Of two runs at the same time, only one calls `Run`. If the other one fails, the model is run again by a second call
-  // of `Run`. The numbers are then right too, so only the number of calls shows this failure.
+  // `runTwo` calls `RunAsync` for one run on another thread, and `Run` for the other run on this thread. If the run on
+  // the other thread fails, `runTwo` repeats it with a second call of `Run`. The results are then the same as without a
+  // failure. So only the number of calls of `Run` shows this failure.
   let runs = 0
   const counted: Runtime = {
     ...runtime(),

@@ -6,7 +6,7 @@ import type { Voices } from '../../../src/engine/who/voices.ts'
 
 /**
  * Returns a piece (a span in which one voice speaks) of `seconds` seconds. `angle` is the direction of the embedding of
- * the voice in two dimensions: 1 is a right angle.
+ * the voice in two dimensions: 1 is a right angle. `follows` is true if the previous piece probably has the same voice.
  */
 function piece(seconds: number, angle: number, follows = true) {
   const radians = (angle * Math.PI) / 2
@@ -17,8 +17,8 @@ function piece(seconds: number, angle: number, follows = true) {
 const many = (count: number, ...given: Parameters<typeof piece>) =>
   Array.from({ length: count }, () => piece(...given))
 /**
- * Returns 40 pieces (spans of one voice), of two voices in turn. The cosine distance between the embeddings of
- * neighbouring pieces is 1.
+ * Returns 40 pieces of `seconds` seconds each. The pieces have the embeddings of two voices in turn, so the cosine
+ * distance between neighbouring pieces is 1. `follows` is passed to `piece`.
  */
 const apart = (seconds: number, follows?: boolean) =>
   Array.from({ length: 40 }, (_, index) => piece(seconds, index % 2, follows))

@@ -64,8 +64,9 @@ test('silence has a voice print of zeros, and a print with NaN is no print', asy
 })
 
 test('a longer part of the speech counts more, and each sound is at its own place in its span', async () => {
-  // A span is divided into parts of 2.4 s, and its last part may be shorter. In the last span, the sound changes 0.2 s
-  // after the start of the third part.
+  // A span is divided into parts of 2.4 s, and each part gets an embedding. A last part under 0.8 s is left out. The
+  // sound changes from 1 to -1 at 10 s. The second group is one span from 5 s to 15 s, so its third part has 0.2 s of
+  // the value 1 and 2.2 s of -1: its mean is -2 / 2.4.
   const groups = [[seconds(0, 4.8), seconds(10, 11.2)], [seconds(5, 15)]]
   const prints = await printsOf(embedder, soundOf([1, -1]), groups)
   const ratios = prints.map(print => (print?.[1] ?? 0) / (print?.[0] ?? 0))

@@ -13,8 +13,9 @@ function probabilities(voices: readonly number[]): Float32Array {
 const repeat = (times: number, number: number) => Array.from({ length: times }, () => number)
 const middleOf = (frame: number) => frame * frameStep + frameCentre
 /**
- * Returns the number of speakers in each of the first `frames` frames. `mean` is the mean number of voices that the
- * views (ten-second sections) find in a frame.
+ * Returns the number of speakers in each of the first `frames` frames. Several views (ten-second sections) contain a
+ * frame, and the segmentation model finds a number of voices in each view. `mean` is the mean of these numbers.
+ * `VoiceCounts` combines `mean` with the probabilities of the speech model.
  */
 function speakerCounts(counts: VoiceCounts, frames: number, mean = 0.9): number[] {
   return Array.from({ length: frames }, (_, frame) => counts.speakersIn(frame, mean))
@@ -61,8 +62,8 @@ test('where all views find speech, a probability of a sixth is enough in a windo
   }
   expect(withSpeech(0.2, 1).slice(0, 50)).toEqual(repeat(50, 1))
   expect(withSpeech(0.1, 1).slice(0, 50)).toEqual(repeat(50, 0))
-  // For the question whether anyone speaks, a mean of two voices in the views counts as a mean of one. So a probability
-  // of 0.1 is too low here too.
+  // Here all views find two voices. To decide if a frame has speech, two voices in the views count as one. So the
+  // result is as with one voice above: 0.6 × 0.1 + 0.4 × 1 is less than 0.5, and the frame has no speech.
   expect(withSpeech(0.1, 2).slice(0, 50)).toEqual(repeat(50, 0))
   expect(withSpeech(0, 2).slice(0, 50)).toEqual(repeat(50, 0))
   expect(withSpeech(0.2, 0.9).slice(0, 50)).toEqual(repeat(50, 0))
