@@ -69,9 +69,10 @@ test-web:
 test-engine:
 	$(RUN_TESTS) --parallel=2 test/engine test/media
 
-# The tests of the engine and of media need the most CPU time. They begin when the tests of the web app have ended, so
-# that the cores are busy until the end of all tests. Without this order, the cores are idle for an eighth of the time.
-# The tests of the engine also run if a test of the web app has failed.
+# The tests of the engine and of media need the most CPU time, while the tests of the web app mostly wait. So the tests
+# of the engine and of media begin after those of the web app. They then keep the cores busy until the end of all tests.
+# Without this order, the cores are idle for an eighth of the time. The tests of the engine also run if a test of the
+# web app has failed.
 test-web-then-engine:
 	$(MAKE) test-web; status=$$?; $(MAKE) test-engine && exit $$status
 
@@ -90,8 +91,8 @@ test-source:
 	+set -o pipefail; BUN_JSC_useFTLJIT=0 $(RUN_TESTS) --parallel=2 $(addprefix --path-ignore-patterns ,$(OWN_TARGETS) $(PROGRAM_TESTS)) 2>&1 | cat
 
 # Runs the tests of the program, and the tests of the API against the program. These tests take less time than the tests
-# of the source. With the lowest priority (the highest nice value), they end at about the same time as the tests of the
-# source.
+# of the source. So they have the lowest priority of all tests (nice value 14), and leave more CPU time to the tests of
+# the source. Both then end at about the same time.
 test-program: PRIORITY := 14
 test-program:
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) --parallel=2 test/program test/api test/docs.test.ts
@@ -103,7 +104,7 @@ check: install
 	GOGC=400 $(BUN) node_modules/typescript-native/bin/tsc --singleThreaded -p src/web
 	$(BUN) node_modules/.bin/biome check .
 
-# Compiles the source for the tests that start it in processes of its own, and unpacks the browser for the tests of the
+# Compiles the source for the tests that start steno as a separate process, and unpacks the browser for the tests of the
 # web app.
 source: install
 	$(BUN) test/support/built-source.ts

@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum { FILE_HEAD_BYTES = 8, CHUNK_HEAD_BYTES = 12, CHUNKS_MAX = 1000, TABLE_HEAD_BYTES = 24 };
-// FFmpeg sees only this many packets in the packet table. This is more than FFmpeg reads to find the codec.
+// `caf_find` shows FFmpeg only this many packets of the packet table, so that FFmpeg needs little memory. To find the
+// codec, FFmpeg reads fewer packets than this.
 enum { PACKETS_SHOWN = 8192 };
 // If the packet table has at most this many packets, FFmpeg reads the file itself. It needs up to 2 MB of memory for
 // the table.
@@ -109,8 +110,8 @@ static bool is_regular(void)
     return file.offset == file.data_to && length > file.remainder && file.start > file.remainder;
 }
 
-// Returns true if this is a long CAF file whose packet table can be read here. FFmpeg then gets only the beginning of
-// the table.
+// Returns true if this is a long CAF file whose packet table this code can read. Then also makes the table shorter for
+// FFmpeg, so that FFmpeg does not keep the whole table in memory.
 bool caf_find(void)
 {
     static const uint8_t magic[] = {'c', 'a', 'f', 'f', 0, 1};

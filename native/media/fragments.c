@@ -13,8 +13,9 @@
 #include "boxes.h"
 #include "media.h"
 
-// The flags of the box `tfhd`, which begins the packets of one track in a fragment. HAS_… means that the box contains
-// this value. BASE_IS_FRAGMENT means that the byte positions of the packets are counted from the box `moof`.
+// The flags of the box `tfhd`, which gives default values for the packets of one track in a fragment. HAS_… means that
+// the box contains this value. BASE_IS_FRAGMENT means that the byte positions of the packets are counted from the box
+// `moof`.
 enum { HAS_BASE = 0x1, HAS_DESCRIPTION = 0x2, HAS_LENGTH = 0x8, HAS_SIZE = 0x10, BASE_IS_FRAGMENT = 0x20000 };
 // The flags of the box `trun`, which is a list of packets. HAS_… means that the box contains this value once. EACH_…
 // means that the list contains this value for each packet.
@@ -122,9 +123,9 @@ static bool read_file_box(Fragments *fragments)
     }
     if (!next_box(&fragments->walk, &fragments->at, fragments->file_bytes, &box))
         return false;
-    // The box `mdat` (the bytes of packets) at the end of the file may be cut off, as in an interrupted recording. If
-    // the file also has the box `sidx` (a list of the fragments), FFmpeg treats a cut in another way, so FFmpeg must
-    // read the file.
+    // The box `mdat` (the bytes of packets) at the end of the file may be cut off, as in an interrupted recording. This
+    // code then reads the file up to the cut. But if the file also has the box `sidx` (a list of the fragments), FFmpeg
+    // treats the cut in another way than this code. FFmpeg must then read the file.
     if (fragments->at > fragments->file_bytes && (!has_type(&box, "mdat") || fragments->has_index))
         return false;
     if (has_type(&box, "mdat")) {
@@ -165,8 +166,8 @@ static bool read_fragment_box(Fragments *fragments)
     return has_type(&box, "mfhd") || has_type(&box, "free") || has_type(&box, "skip");
 }
 
-// Reads the box `tfhd`, which begins the packets of one track in this fragment. Returns false if only FFmpeg can read
-// it.
+// Reads the box `tfhd`, which gives default values for the packets of one track in this fragment. Returns false if only
+// FFmpeg can read it.
 static bool begin_part(Fragments *fragments, Box box)
 {
     int64_t at = box.from;
@@ -220,9 +221,9 @@ static bool begin_run(Fragments *fragments, Box box)
         return false;
     if (count == 0)
         return true;
-    // Without the box `tfdt`, the first packet starts when the previous packet of this track ends. If the file has the
-    // box `sidx`, which lists the fragments with their times, only FFmpeg can find the time, so FFmpeg must read the
-    // file.
+    // Without the box `tfdt`, the first packet starts when the previous packet of this track ends. But if the file has
+    // the box `sidx`, FFmpeg takes the time from `sidx`, which lists the fragments with their times. This code does not
+    // read these times, so FFmpeg must read the file.
     if (fragments->time < 0 && fragments->has_index)
         return false;
     if (fragments->time < 0)

@@ -58,7 +58,10 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
-/** The limit for wrong pairs: at most this share of the pairs from two people may be accepted. */
+/**
+ * The maximum share of wrong pairs among all pairs of voice prints from two people. A wrong pair counts as one person,
+ * because its similarity is above the threshold.
+ */
 const wrongMax = 0.001
 
 /**

@@ -17,7 +17,8 @@ type Event = { at: number } & (
 
 /**
  * One hour of the simulated year. `busy` is the number of GPUs that the audio of this hour needs without idle time.
- * `ordered` is the highest number of ordered GPUs in this hour, counted once a minute.
+ * Once a minute, the simulation counts the GPUs that were ordered and are not yet removed. `ordered` is the highest of
+ * these counts in this hour.
  */
 type HourOfYear = { busy: number; ordered: number }
 

@@ -21,7 +21,9 @@ export function logAccess(
 ): void {
   if (unlogged.has(route) && status < 400) return
   const sender = caller ? { account_id: caller.accountId, key: caller.shownAs } : null
-  // A successful request without a quota and without a caller comes from a worker. It is always logged, with the id of
+  // A quota limits the number of requests of a sender. Requests without a quota, and requests that are refused above it
+  // (429), could fill the log. So only the first of several equal requests is logged (see `Repeats`). A successful
+  // request without a quota and without a caller comes from a worker. Such a request is always logged, with the id of
   // its job.
   const isUnlimited = status === 429 || (!isCounted && (status >= 400 || caller !== null))
   if (isUnlimited && !repeats.isFirst({ method, route, status }, sender ?? { network })) return

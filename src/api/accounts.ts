@@ -55,11 +55,11 @@ export const accounts = (service: Service) =>
 
 /**
  * Creates an account, unless it exists, and sends its verification mail. Sends no mail if the account is verified or
- * got a mail a short time ago. Compares the password with that of an earlier sign-up whose link is still valid, because
- * a different password changes the links (see `createVerification`).
+ * got a mail a short time ago. Compares the password with that of an earlier sign-up whose link is still valid. If the
+ * passwords differ, `createVerification` removes the password from the earlier links.
  *
- * The response time must not reveal whether the address is registered. Without an earlier sign-up, `isPassword`
- * therefore takes the same time, and the response never waits for the mail.
+ * The response time must not reveal whether the address is registered. `isPassword` therefore takes the same time with
+ * and without an earlier sign-up, and the response never waits for the mail.
  */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,

@@ -30,8 +30,8 @@ export function requireSystemCalls(): void {
 }
 
 /**
- * Opens the C library. Called at the first system call, and not when this module is loaded: an error at that time would
- * cause a crash report instead of an error message.
+ * Opens the C library. Called at the first system call, and not when this module is loaded. An error while the module
+ * is loaded would cause a crash report instead of an error message.
  */
 function open() {
   return openLibc({ syscall: { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' } })

@@ -24,8 +24,8 @@ export async function find(commands: Commands, name: string, args: string[]): Pr
 }
 
 /**
- * Returns a substitute for a command if the words name none. The substitute prints a list of commands if the user asked
- * for help, and otherwise throws a UsageError. The list has the commands whose first word is `name`, or else all
+ * Called if the words that the user typed name no command. Returns a command that prints a list of commands if the user
+ * asked for help, and otherwise throws a UsageError. The list has the commands whose first word is `name`, or else all
  * commands.
  */
 function overview(commands: Commands, name: string, args: string[]): Found {

@@ -30,8 +30,9 @@ export const pull = command({
     if (from !== undefined) requireFile(from)
     const pulled = from === undefined ? pullFrom(source) : installCuda(from)
     const folder = await pulled.catch(error => {
-      // If the error names the package file `from`, this file cannot be read, and the error is thrown unchanged.
-      // Otherwise, an error of the file system means that the folder of the CUDA provider cannot be written.
+      // `from` is a NuGet package file that the user names. If the error names this file, the file cannot be read, and
+      // the error is thrown unchanged. The command writes only into the folder of the CUDA provider and beside this
+      // folder. So another error of the file system means that this folder cannot be written.
       if (from !== undefined && error.path === from) throw error
       throw unwritable(error, { folder: newCudaFolder(), setting: 'STENO_DATA_DIR' })
     })

@@ -77,8 +77,8 @@ export function openLease(
     if (seen.text !== seenText) seen = { text: seenText, sinceMs: monotonic() }
     const isFree = generation === 0 || last.isReleased || last.holder === holder
     if (!isFree && monotonic() - seen.sinceMs < afterMs) return null
-    // The lease of generation 1 is the first lease: before it, no server confirmed that its database is the latest. The
-    // last holder is then known to be null, even if the lease file does not say so.
+    // The lease of generation 1 is the first lease. Before it, no server confirmed that its database is the latest. So
+    // if this lease names no holder, the last holder is null, even if the lease file lacks the field `lastHolder`.
     const found = { generation, holder: last.holder ?? (generation > 1 ? last.lastHolder : null) }
     onFree(found)
     return await take(options, found)
@@ -98,7 +98,8 @@ export async function isRenewedBy({
   let { text } = seen
   const last = contentOf(text)
   if (last.holder !== holder || last.isReleased) return false
-  // The last renewal of a killed server may become visible late, so one renewal is not enough.
+  // The last renewal of a killed server may become visible late in the shared folder. So one renewal does not prove
+  // that the server `holder` still runs, and two are needed.
   for (let renewals = 0; renewals < 2; renewals++) {
     // Twice the renewal interval, so that one renewal may be late.
     await Bun.sleep((2 * afterMs) / limits.standbyLooks)

@@ -8,8 +8,8 @@ import { MB } from '../limits/units.ts'
 
 /**
  * Reads the whole database at `path`, and its write-ahead log. Returns the error of the disk if a read fails with one,
- * and otherwise null. The caller must have no open connection to the database that is still needed: SQLite loses its
- * locks when this function closes the file.
+ * and otherwise null. The caller must no longer use an open connection to this database. When this function closes a
+ * file, the operating system removes all locks of this process on the file, also those of SQLite.
  */
 export function whyUnreadable(path: string): string | null {
   const files = [path, `${path}-wal`].filter(file => statSync(file, { throwIfNoEntry: false })?.isFile())

@@ -51,8 +51,9 @@ export async function engine(): Promise<void> {
 }
 
 /**
- * Returns the rights that this process needs, for example to read the folder of the model. They depend on the first
- * order of the parent process, which is the only order with the process id of the parent (`parent`).
+ * Returns the rights that this process needs, for example to read the folder of the model. `order` is the first order
+ * (an IPC message) from the parent process. Only the first order has the field `parent`, the process id of the parent
+ * process.
  */
 function rightsFor(order: Extract<Order, { parent: number }>): EngineRights {
   if (order.kind === 'load') return order

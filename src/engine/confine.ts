@@ -54,8 +54,9 @@ export function usesGpu(
 }
 
 /**
- * Returns the paths that the engine may read. The entries of the data folder, and of each folder above it, are listed
- * one by one, because a Landlock rule for a folder cannot exclude a secret file in it.
+ * Returns the paths that the engine may read. A Landlock rule (an access rule of the Linux kernel) for a folder allows
+ * all files below this folder. A rule for the data folder, or for a folder above it, would therefore also allow secret
+ * files, such as `secret.key`. So the entries of these folders are listed one by one, without the secret files.
  */
 export function readablePaths(dataDir: string, needed: string[] = []): string[] {
   const real = realpathSync(dataDir)

@@ -48,9 +48,9 @@ export const workerLimits = {
   workerRetryMsMax: 10 * second,
   /**
    * A worker sends a claim or a result over NATS again if it gets no answer. The timeout of each attempt is this
-   * multiple of the pause before the next attempt. If the server's connection to NATS breaks, the message is lost, and
-   * only a further attempt can reach the server. The first timeout is therefore only 2 s. Later timeouts grow up to
-   * `workerRequestMs`.
+   * multiple of the pause after the attempt. The first timeout is 4 × `workerRetryMs` = 2 s, and later timeouts grow up
+   * to `workerRequestMs`. The first timeout is short, because a message is lost if the server's connection to NATS
+   * breaks. Only a further attempt can then reach the server.
    */
   workerTimeoutsPerPause: 4,
   /**

@@ -24,7 +24,7 @@ type FileFacts = { filename: string; contentType: string }
  */
 export type HeldFile = Disposable & {
   fileBytes: number
-  /** Creates an upload from this file. The draft becomes the file of the upload. */
+  /** Creates an upload from this file: the draft is renamed to the path of the upload's file. */
   keep(accountId: string, facts: FileFacts): Promise<Upload>
 }
 

@@ -14,7 +14,11 @@ export type Breaker = {
   answers(receiver: string): boolean
   /** Returns true if the last delivery to the receiver timed out, less than `webhookReceiversKeptMs` ago. */
   isSilent(receiver: string): boolean
-  /** Records that the receiver answered a delivery that was sent before the server was restarted. */
+  /**
+   * Records that the receiver answered its last delivery. Called at the start of the server for each receiver that
+   * answered shortly before, because the breaker keeps its records only in memory. Without this record, `answers` would
+   * return false.
+   */
   answered(receiver: string): void
 }
 

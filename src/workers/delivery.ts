@@ -63,7 +63,8 @@ export async function pull(
 }
 
 function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Delivery | null {
-  // Without a job, JetStream answers with a status.
+  // If the queue has no job, JetStream answers the request for a job with a status, such as 404. A status contains no
+  // job.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
   // The reply address has nine fields in old versions of NATS: `$JS`, `ACK`, stream, consumer, number of deliveries,
   // sequence number in the stream, and three more. Recent versions add two fields before the stream and one at the end.

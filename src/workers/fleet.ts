@@ -77,7 +77,10 @@ export class Fleet implements Engine {
     return this.#handOvers.size + this.#room()
   }
 
-  /** Returns true if a pool of ready workers can do this job, and creating the queues of this pool has not failed. */
+  /**
+   * Returns true if a pool of ready workers can do this job. A pool does not count if the last attempt to create its
+   * queues failed.
+   */
   serves(needs: Needs): boolean {
     return this.#poolsWithQueues().some(({ abilities }) => canDo(abilities, needs))
   }
@@ -217,7 +220,8 @@ export class Fleet implements Engine {
 
   /**
    * Checks a signed address to which a worker has sent a request. Returns true if the signature is valid for `purpose`,
-   * the address has not expired, and the job has neither ended nor a newer claim.
+   * the address has not expired, and the job has not ended. The address must also belong to the newest claim of the
+   * job.
    */
   allows(purpose: Purpose, signed: Signed): boolean {
     const { secrets, wall } = this.#parts
@@ -266,19 +270,22 @@ export class Fleet implements Engine {
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
-    // A pool whose queues could not be created gets a job only if no pool has queues.
+    // Workers take jobs only from the queues of their pool. So a pool whose queues could not be created gets a job only
+    // if no pool has queues. The job then waits in the stream until the queues of the pool are created.
     const open = this.#poolsWithQueues()
     const pools = open.length > 0 ? open : this.#roster.pools()
     const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
     // The job waits if a worker may do it later.
     if (able.length === 0 && this.mayServeLater(entry.input)) return
     const others = this.#othersFor(entry).map(worker => worker.pool)
-    // The pools with a ready worker that can do the job, and whose machine has not failed on the job.
+    // The pools with a ready worker that can do the job. A worker does not count if it ended this job with an error of
+    // its machine, such as a full disk.
     const fresh = able.filter(({ name }) => others.includes(name))
     // The pool whose queue already has the job.
     const present = pools.filter(({ name }) => name === entry.place?.pool)
-    // The first list that is not empty is chosen. If no pool can do the job, a worker of any pool fails the job with an
-    // error that names what is missing, so that the job does not wait for ever.
+    // The lists are tried in this order, and the first one that is not empty is chosen. If no pool can do the job, the
+    // job still goes to a pool. A worker of this pool then fails the job with an error that names what is missing.
+    // Otherwise, the job would wait for ever.
     const choice = [fresh, present, able, pools].find(({ length }) => length > 0) ?? []
     const [freest] = choice.toSorted((a, b) => freeOf(b, taken) - freeOf(a, taken))
     // The job stays in its present queue if the pool of this queue is in the chosen list. Otherwise the job goes to the
@@ -308,14 +315,15 @@ export class Fleet implements Engine {
     )
   }
 
-  /** Returns the ready workers that can do the job and whose machines have not failed on it. */
+  /** Returns the ready workers that can do the job and have not ended it with an error of their machine. */
   #othersFor({ input, brokenOffBy }: HandOver): KnownWorker[] {
     return this.#roster.working().filter(worker => !brokenOffBy.has(worker.name) && canDo(worker, input))
   }
 
   /**
-   * Called when a worker whose machine failed on the job claims this job again. Returns true if there are other workers
-   * that should do the job. If none of them takes jobs from the job's present queue, moves the job to another queue.
+   * Called when a worker claims a job that it has ended before with an error of its machine. Returns true if there are
+   * other workers that should do the job. If none of them takes jobs from the queue in which the job is now, moves the
+   * job to another queue.
    */
   #passOn(entry: HandOver): boolean {
     const others = this.#othersFor(entry)
@@ -353,7 +361,9 @@ export class Fleet implements Engine {
     await Promise.all(this.#opened.values())
     for (const entry of this.#handOvers.all()) {
       if (entry.holder || entry.isAborted) continue
-      // A new stream numbers its messages from 1, so the number of the lost message is no longer valid.
+      // A new stream does not contain the messages of the old stream, and numbers its messages from 1. The stored
+      // number of the old message is therefore removed: 0 means unknown. Otherwise, the server would take the new
+      // message with its lower number for an outdated one.
       if (entry.place && this.#link.stream?.isNew) entry.place = { ...entry.place, sequence: 0 }
       this.#place(entry)
     }
@@ -421,8 +431,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Removes the message of a job from the stream. If JetStream confirms a message of this job later, `#place` removes
-   * that message.
+   * Removes the message of a job from the stream. If JetStream has not confirmed the message yet, the number of the
+   * message is unknown. In this case, `#place` removes the message as soon as JetStream confirms it.
    */
   #removeMessage(entry: HandOver): void {
     const { place } = entry

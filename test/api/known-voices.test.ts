@@ -1,4 +1,5 @@
-// Tests that a transcript names the speakers whose voices the account has enrolled. The server uses the pocket models.
+// Tests that a transcript names the speakers whose voices the account has enrolled. The server uses the pocket models
+// (small models for tests).
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -4,8 +4,8 @@ import { limits } from '../../src/limits.ts'
 
 const { signal } = new AbortController()
 /**
- * Bun takes the first part of a response before the client reads. This body is longer than such a part, so its response
- * waits until the client reads.
+ * The body of a large response. The server takes only the first part (`answerPartBytes`) of a body before the client
+ * reads. This body has three parts, so its response stays in memory and keeps its slot until the client reads.
  */
 const body = '.'.repeat(3 * limits.answerPartBytes)
 const write = () => ({ body, headers: {} })

@@ -122,8 +122,8 @@ byRoot('a command of a user who may not use the data folder names the file and t
   expect(refusalOf(data)).toBe(words(join(data, 'steno.db')))
   for (const path of [data, join(data, 'steno.db')]) chownSync(path, otherUser, otherUser)
   expect(refusalOf(data)).toBe('')
-  // The user needs the right to read the secret, but does not need the right to write it: it may be a read-only file or
-  // a mount of a container.
+  // The secret must be readable for the user `otherUser`. It need not be writable: it may be a read-only file or a
+  // mount of a container. At first, only root may read this file, so the command is refused.
   const secret = join(data, 'secret.key')
   writeFileSync(secret, '', { mode: 0o400 })
   expect(refusalOf(data)).toBe(words(secret))

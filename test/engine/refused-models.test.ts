@@ -14,8 +14,8 @@ import { writeCtcModel, writeTdtModel } from '../support/framewise-models.ts'
 import { smallFacts } from './network/small-whisper.ts'
 
 /**
- * Returns the graph of an encoder. As the graph of a decoder, this graph is refused, because the inputs and outputs of
- * a decoder are missing.
+ * Returns the graph of a Whisper encoder. This graph lacks the inputs and outputs of other graphs, such as a decoder.
+ * So a model that has this graph in place of another one is refused.
  */
 function encoderGraph(): Uint8Array {
   const graph = new Graph()

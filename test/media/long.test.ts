@@ -217,8 +217,9 @@ test('a damaged fragment gives the same result in a long file', async () => {
     const byte = random.below(30) - 4
     const bit = 1 << random.below(8)
     const damage = (padding: number) => {
-      // The padding is a box, which exists even if its size (`padding`) is 0. So the file with padding and the file
-      // without it have the same boxes.
+      // With a megabyte of padding, the file is long, and the media program reads its fragments. Without padding,
+      // FFmpeg reads them. Both files have a box for the padding, which may be empty, so they differ only in the size
+      // of this box.
       const bytes = fragmented(file, packets, 10, { ...layout, padding })
       const at = bytes.lastIndexOf(type, -1, 'latin1') + byte
       bytes[at] = bytes[at]! ^ bit

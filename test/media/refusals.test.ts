@@ -1,5 +1,5 @@
-// Tests the error codes and messages for media files that are refused. Also tests damaged and too loud files that are
-// decoded.
+// Tests the error codes and messages for media files that are refused. Also tests files that are not refused although
+// they have a fault: a damaged part, or samples that are too large.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'

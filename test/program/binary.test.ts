@@ -132,7 +132,8 @@ test.skipIf(!mayChroot)(
   () => {
     const names = mediaFixtures.map(({ name }) => name)
     for (const name of names) box.copy(join(root, 'test/fixtures/media', name), `/opt/media/${name}`)
-    // The home folder contains the files that `steno doctor` has unpacked.
+    // The test of `steno doctor` uses the same home folder. After that test, the cache in this folder contains the
+    // program's unpacked files, so the program does not unpack them again.
     const environment = ['env', '-i', `HOME=${box.makeFolder(rootHome)}`, 'STENO_MODEL=pocket']
     const paths = names.map(name => `/opt/media/${name}`)
     const { exitCode, err } = box.run([

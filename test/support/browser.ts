@@ -26,8 +26,9 @@ function hasSharedMemory(): boolean {
 export type Drawing = 'whole' | 'layers'
 
 /**
- * Makes the browser draw each page as a whole. This option replaces an option of Playwright, so it repeats the four
- * settings of Playwright.
+ * Makes the browser draw each page as a whole, and not in layers (see `Drawing`). Playwright also gives the browser the
+ * option `--blink-settings`, and the browser uses only the last one. So this text repeats the four settings of
+ * Playwright.
  */
 const drawWhole =
   '--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4,acceleratedCompositingEnabled=false'
@@ -64,6 +65,7 @@ export async function launchBrowser(drawing: Drawing): Promise<Browser> {
   }
   mkdirSync(browserFolder, { recursive: true })
   const profile = folderOfProcess(browserFolder, 'profile-')
-  // Playwright makes the browser's folders in TMPDIR, so TMPDIR is the folder `profile` during the start.
+  // Playwright creates the browser's folders in TMPDIR. So TMPDIR is the folder `profile` during the start, and a later
+  // call of `folderOfProcess` can find and remove them.
   return withTemporaryFolder(profile, () => chromium.launch(options))
 }

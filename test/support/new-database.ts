@@ -25,8 +25,9 @@ export function placeDatabase(dataDir: string): void {
 }
 
 /**
- * Opens the database of a data folder, and creates a missing database. The first call in a process leaves this to
- * `openDb`, which runs all migrations. Later calls use `placeDatabase`, which needs less CPU time.
+ * Opens the database of a data folder. If the database is missing, `placeDatabase` first writes one, because `openDb`
+ * would need more CPU time to create it. At the first call in a process, `placeDatabase` writes nothing, and `openDb`
+ * creates the database and runs all migrations.
  */
 export function openTestDb(dataDir: string, options: DbOptions = {}): Db {
   placeDatabase(dataDir)

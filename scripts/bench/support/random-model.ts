@@ -98,7 +98,7 @@ class Weights {
 
   /**
    * Adds the embedding matrix (tokens × width) to the graph. Without 8-bit weights, also adds the transposed matrix for
-   * the last projection.
+   * the last projection. With 8-bit weights, the last projection has a matrix of bytes of its own.
    */
   embedding(name: string, projection: string, dims: readonly [number, number]): string {
     return this.once(name, () => {

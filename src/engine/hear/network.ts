@@ -60,7 +60,8 @@ export type Batch = {
   /**
    * Returns the scores of the whole vocabulary for the token that follows the token `position` of row `row` (one
    * window). `position` is an index into the tokens that the last call of `begin` or `step` added. The default is the
-   * last of these tokens. After a prompt, only Whisper's start token and the last token of the prompt may have scores.
+   * last of these tokens. For the tokens of a prompt, most decoders compute scores at two positions only: at Whisper's
+   * start token and at the last token. At another position, they throw an error.
    */
   logits(row: number, position?: number): Float32Array
   /**
@@ -75,8 +76,9 @@ export type Batch = {
    */
   pick?(row: number): NextToken | null
   /**
-   * Returns the cross-attention of the last token of one row (window): alignment heads × frames. On a GPU, the array
-   * contains zeros until `drop` removes the row.
+   * Returns the cross-attention of the last token of one row (window): alignment heads × frames. On a GPU, the values
+   * first stay in the memory of the GPU, and the array contains zeros. `drop` copies the values into the array when it
+   * removes the row.
    */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void

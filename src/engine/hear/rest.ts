@@ -20,8 +20,9 @@ type Boundary = { textsKept: number; sample: number }
 export type Rest = { window: Window; textsKept: number }
 
 /**
- * The minimum pause between two words, in samples, at which the rest of a window may begin: the end of the window that
- * is decoded again. A shorter gap may not be a pause, because word times often have an error of 0.1 s.
+ * The minimum length, in samples, of a pause between two words. If possible, the rest of a window (the end of its
+ * sound, which is decoded again) begins in such a pause. A shorter gap may not be a pause, because word times often
+ * have an error of 0.1 s.
  */
 const pauseMin = 0.2 * sampleRate
 

@@ -46,9 +46,10 @@ function addPowers(graph: Graph): { lower: string; upper: string } {
   const period = (wave: (angle: number) => number) =>
     Float64Array.from({ length: samplesPerFft }, (_, step) => wave((2 * Math.PI * step) / samplesPerFft))
   const [cosine, sine] = [period(Math.cos), period(Math.sin)]
-  // The inputs `evenEven` and `evenOdd` are sums of samples. Their products with cosines give the real part of the
-  // spectrum. The inputs `oddEven` and `oddOdd` are differences of samples. Their products with sines give the
-  // imaginary part. Each part needs one product for the even positions in the frame, and one for the odd positions.
+  // Each input is made from pairs of samples with the same distance from the middle of the frame (see `Folds`).
+  // `evenEven` and `evenOdd` are the sums of the pairs. Their products with cosines give the real part of the spectrum.
+  // `oddEven` and `oddOdd` are the differences of the pairs. Their products with sines give the imaginary part. The
+  // second word of a name tells whether the samples have even or odd positions in the frame.
   const evenEven = product('evenEven', quarter + 1, (n, k) => cosine[(2 * n * k) % samplesPerFft]!)
   const evenOdd = product('evenOdd', quarter, (n, k) => cosine[((2 * n + 1) * k) % samplesPerFft]!)
   const oddEven = product('oddEven', quarter + 1, (n, k) => sine[(2 * n * k) % samplesPerFft]!)

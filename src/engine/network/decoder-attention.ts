@@ -12,12 +12,12 @@ import type { Size } from './size.ts'
  */
 export type ByteRange = { query: number; share: number }
 
-/** The range for CPUs that add two products of bytes without a limit for the sum. */
+/** The largest values for CPUs that add two products of bytes without a limit for the sum. */
 export const fullRange: ByteRange = { query: 127, share: 255 }
 /**
- * The range for CPUs that add two products of bytes and limit the sum to 32,767 (saturation). With numbers in this
- * range, the sum stays below the limit: it is at most 2 × 255 × 63 = 32,130 for queries, and 2 × 127 × 127 = 32,258 for
- * attention weights.
+ * The largest values for CPUs that add two products of bytes and limit the sum to 32,767 (saturation). These values
+ * keep the sum below the limit. Two products of a query (63) and a key (255) are at most 2 × 63 × 255 = 32,130. Two
+ * products of an attention weight (127) and a value (127) are at most 2 × 127 × 127 = 32,258.
  */
 export const halfRange: ByteRange = { query: 63, share: 127 }
 
@@ -56,8 +56,9 @@ export function selfAttention(
 }
 
 /**
- * Adds the cross-attention of one layer to the graph. ONNX Runtime computes it with numbers in `range`. If `range` is
- * null, one of steno's own operations computes it.
+ * Adds the cross-attention of one layer to the graph. Operations of ONNX Runtime compute it with quantised queries and
+ * attention weights, and `range` has the largest values of these. If `range` is null, one of steno's own operations
+ * computes it.
  */
 export function crossAttention(
   layers: Layers,

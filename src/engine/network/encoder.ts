@@ -79,8 +79,9 @@ function attentionByOwn(layers: Layers, mass: string): AddAttention {
 }
 
 /**
- * Returns a function that adds the self-attention as operations of ONNX Runtime. `heard` is the output of the
- * convolutions, with the dimensions 1 × frames × width.
+ * Returns a function that adds the self-attention to the graph. Operations of ONNX Runtime compute the attention, while
+ * `attentionByOwn` uses steno's own operation. `heard` is the output of the convolutions, with the dimensions 1 ×
+ * frames × width. `mass` has, for each frame, the logarithm of the number of frames that this frame represents.
  */
 function attentionByRuntime(
   layers: Layers,

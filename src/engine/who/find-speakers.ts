@@ -9,9 +9,10 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum speech of a speaker is `seconds` if at most `speechSeconds` seconds of speech are clustered. With more
- * speech, the minimum grows with the square root of the speech, because longer recordings have larger clusters of
- * outliers. With very little speech, `findVoices` uses a lower minimum.
+ * A cluster with less speech than a minimum is not a speaker. The minimum is `seconds` if all clusters together have at
+ * most `speechSeconds` seconds of speech. Above this, the minimum grows with the square root of the total speech. The
+ * reason: outliers (embeddings unlike those of their voice) form larger clusters in longer recordings. With very little
+ * speech, `findVoices` uses a lower minimum.
  */
 const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
 

@@ -11,8 +11,9 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 
 /**
- * The weight of the vote of a frame whose speaker is uncertain. Other votes have the weight 1. So all uncertain votes
- * in a view together never count more than one other vote.
+ * The weight of an uncertain vote. A voice gets one vote for a speaker in each frame in which the voice speaks alone.
+ * If the speaker may be wrong, the vote is uncertain. Other votes have the weight 1. A view (ten seconds of sound) has
+ * `viewFrames` frames, so all its uncertain votes together never count more than one other vote.
  */
 const unsureVote = 1 / viewFrames
 

@@ -18,7 +18,10 @@ const startPreference = 7
  * rounds, and real speakers were lost after 300 rounds.
  */
 const roundsMax = 40
-/** A speaker with this share of the embeddings or less has lost all of them, and is left out of the next rounds. */
+/**
+ * The maximum share of all embeddings for a superfluous speaker. Almost nothing of any embedding belongs to such a
+ * speaker, so the speaker is left out of the next rounds.
+ */
 const lostShare = 1e-9
 /** The clustering ends when the lower bound of the likelihood grows by less than this value in a round. */
 const gainMin = 1e-4
@@ -97,9 +100,12 @@ function productOf(feature: Float64Array, mean: Float64Array, offset: number): n
 }
 
 /**
- * Estimates the posterior distribution of each speaker from the embeddings of the speaker. The score of an embedding
- * for a speaker is its dot product with the speaker's `means`, plus the speaker's `offsets`. `penalty` is a part of the
- * lower bound of the likelihood: -`priorWeight` times the sum of the KL divergences from the prior.
+ * Estimates the voice of each speaker, as a posterior distribution, from the embeddings of the speaker. The score of an
+ * embedding for a speaker is its dot product with the speaker's `means`, plus the speaker's `offsets`.
+ *
+ * `penalty` is a part of the lower bound of the likelihood, by which `vbx` decides when to end. It is -`priorWeight`
+ * times the sum of the KL divergences. A KL divergence measures how much a speaker's distribution differs from the
+ * prior. The prior is the distribution that is assumed before any embedding is known.
  */
 function speakersFrom(
   features: readonly Float64Array[],

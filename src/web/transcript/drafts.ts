@@ -22,7 +22,10 @@ export function storeDrafts(jobId: string, drafts: readonly Draft[], known: Read
   else store(nameOf(jobId), Object.fromEntries(all.map(({ utterance, ...draft }) => [utterance, draft])))
 }
 
-/** The new names of speakers that the server has not stored yet. The key is the name before the change. */
+/**
+ * Returns the new names of speakers that are in the browser's storage, because the server has not stored them yet. The
+ * key is the name before the change.
+ */
 export function storedNames(jobId: string): Record<string, string> {
   return stored(`names.${jobId}`) ?? {}
 }
