@@ -71,9 +71,10 @@ static void decode_link(Track *track, Source *source, AVPacket *packet)
         output_keep_alive(&track->output);
     }
     source_drain(source, add_frame, track);
-    // An Ogg file may contain several streams one after another (links.c), and each has its own clock. If the timestamp
-    // of a frame jumps, the frame is held until the next timestamp confirms the jump. A timestamp of the next stream
-    // cannot confirm it. So the held frame is written now, and the next stream follows without a gap.
+    // An Ogg file may contain several streams one after another (links.c), and each has its own clock. A frame whose
+    // timestamp jumps is held until the next timestamp of the same clock confirms the jump. At the end of a stream, no
+    // such timestamp follows. So a held frame is written now, directly after the previous sound. The sound of the next
+    // stream follows without a gap too.
     settle(track, (Span){0});
     timeline_continue(&track->timeline);
     track->damaged += source->damaged;

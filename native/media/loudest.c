@@ -12,7 +12,8 @@ static const double compared_seconds = 30, searched_seconds = 600;
 // 60 dB below full scale.
 static const double audible = 1e-6;
 // Ratios of energy: another track is chosen if it is 10 times (10 dB) louder. A file can mark tracks that a media
-// player does not play. If only one of the two tracks has this mark, the ratio must be 10,000 (40 dB).
+// player does not play. If only the other track has this mark, the ratio must be 10,000 (40 dB). So such a track is
+// chosen only if the track that a media player plays is nearly silent.
 static const double louder = 10, audible_beside_silence = 10000;
 
 typedef struct Level {

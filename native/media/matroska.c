@@ -148,8 +148,8 @@ static void hide_encoded_tracks(Element tracks)
         if (!reason || !find_element(track, ID_CODEC, &codec) || codec.to - codec.from < 4)
             continue;
         const uint8_t *name = peek(codec.from, 1);
-        // The names of all audio codecs in Matroska begin with the letter A, for example A_OPUS. Other tracks need not
-        // be hidden.
+        // The names of all audio codecs in Matroska begin with the letter A, for example A_OPUS. Only audio tracks must
+        // be hidden from FFmpeg, because this program decodes no other tracks.
         if (!name || *name != 'A')
             continue;
         input_replace(codec.from, NO_CODEC);
@@ -167,9 +167,10 @@ static void hide_in_part(Element part)
         hide_encoded_tracks(part);
 }
 
-// Hides elements behind the first cluster (the packets) that the list SeekHead names. A program that edits a file moves
-// an element there if it has become too large for its old place. The list itself can move there too. The list before
-// the clusters (`is_first`) then names the moved list, so the moved list is read as well.
+// Hides large attachments and encoded audio tracks from FFmpeg if they are behind the first cluster (the packets). The
+// element SeekHead lists the positions of such elements. A program that edits a file moves an element there if it has
+// become too large for its old place. SeekHead itself can move there too. The SeekHead before the clusters (`is_first`)
+// then lists the moved SeekHead, so the moved one is read as well.
 static void hide_listed_parts(Element list, bool is_first)
 {
     Element entry, part;
@@ -187,9 +188,10 @@ static void hide_listed_parts(Element list, bool is_first)
     }
 }
 
-// Hides large attachments, and audio tracks that FFmpeg cannot decode. The Matroska file begins at the byte position
-// `from`. These elements precede the first cluster (the packets), or the list SeekHead before the cluster gives their
-// positions. Returns the reason why an audio track is hidden, or null.
+// Hides two kinds of elements from FFmpeg: large attachments, which FFmpeg would keep in memory, and audio tracks that
+// FFmpeg would decode to noise. Finds all such elements before the first cluster (the packets). Behind it, finds only
+// elements that the list SeekHead names, because FFmpeg reads no others there. The Matroska file begins at the byte
+// position `from`. Returns the reason why an audio track is hidden, or null.
 const char *matroska_hide_parts(int64_t from)
 {
     int64_t at = from;

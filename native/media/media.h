@@ -5,7 +5,7 @@
 // - container: the format of a file, for example MP4, Matroska or Ogg.
 // - stream or track: the sound, the pictures or the subtitles in a container. A file can have several.
 // - packet: a piece of a stream as it is stored in the file. It is decoded as a whole.
-// - frame: the sound that one packet becomes when it is decoded. Some packets contain several frames.
+// - frame: a piece of decoded sound. Most packets are decoded to one frame each, and some packets to several frames.
 // - sample: one number of the sound wave. At 16 kHz, one second has 16,000 samples.
 // - timestamp: the time at which a packet or a frame starts. It is counted in ticks, and the container defines a tick.
 // - priming and padding: samples that an encoder adds at the beginning and at the end. They are not part of the
@@ -172,7 +172,8 @@ Span source_frame_span(const Source *source, const AVFrame *frame);
 
 // timeline.c: decides at which time of the output each span of sound is written.
 typedef struct Timeline {
-    // The time at which the sound that is already placed ends, in samples at 16 kHz.
+    // The time in the output at which the placed sound ends, in samples at 16 kHz. Sound is placed when its time in the
+    // output is decided.
     double position;
     // The rounding error of the additions to `position`. The next addition corrects it.
     double rounding;
@@ -193,8 +194,8 @@ typedef struct Timeline {
 } Timeline;
 // From one timestamp to the next, the time should advance by the length of the first span. If it advances by less than
 // SLOW_SHARE of this length, the second timestamp is slow. SLOW_SHARE is a little more than a half, so that timestamps
-// of a clock at half speed are slow even after rounding. Fewer than SLOW_SPANS_MIN slow timestamps in a row may be
-// right, because sound can overlap.
+// of a clock at half speed are slow even after rounding. One or two slow timestamps in a row may be right: the spans
+// then overlap, and a long overlap is cut. SLOW_SPANS_MIN or more in a row are wrong, so no sound is cut.
 #define SLOW_SHARE 0.52
 enum { SLOW_SPANS_MIN = 3 };
 // How a span of sound is added to the output: first `silence` silent samples are written, then the span without its

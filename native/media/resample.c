@@ -85,8 +85,9 @@ static enum AVChannelOrder lay_out(AVFrame *frame)
     return order;
 }
 
-// A gain is the factor of a channel in the mix. Returns true if FFmpeg has gains for this channel layout, and if no
-// channel with a voice gets the gain 0.
+// A gain is the factor of a channel in the mix. FFmpeg computes the gains from the channel layout. Returns true if
+// FFmpeg has gains for this layout, and if its mix loses no voice: a channel with the gain 0 is missing in the mix.
+// Only surround sound may have such a channel.
 static bool has_gains(const AVChannelLayout *layout)
 {
     static double gains[CHANNELS_MAX][CHANNELS_MAX];
@@ -103,8 +104,9 @@ static bool has_gains(const AVChannelLayout *layout)
     return has_all || layout->nb_channels >= SURROUND_CHANNELS_MIN;
 }
 
-// Sets the gain (the factor in the mix) of each channel. Changes nothing if FFmpeg's own gains are right: for two
-// channels, which mix.c mixes later, and for a channel layout that `has_gains` accepts.
+// Sets the gain (the factor in the mix) of each channel. Changes nothing in two cases. If the output has two channels,
+// FFmpeg does not mix them, because mix.c does this later. If `has_gains` accepts the channel layout, FFmpeg's own
+// gains are right.
 static int set_gains(const Resampler *resampler, struct SwrContext *context, const AVFrame *frame,
                      enum AVChannelOrder order)
 {

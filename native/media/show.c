@@ -125,9 +125,10 @@ static int64_t count_offsets(Table table, int64_t packets)
 }
 
 // Makes the tables of a track end for FFmpeg after the last packet that was read. A chunk is a group of packets that
-// are stored together. A run is a series of chunks, and the tables give one number of packets for all its chunks. So
-// the tables can end in two places: at the end of a chunk, or in the first chunk of a run. In the second case, the
-// number of packets of this run is reduced. Returns false if the packet is in another place.
+// are stored together. A run is a series of chunks with the same number of packets, and the tables store this number
+// once for each run. The tables can end at the end of a chunk. They can also end inside the first chunk of a run: the
+// number of this run is then reduced. Inside a later chunk, the smaller number would be wrong for the earlier chunks of
+// the run. In this case, returns false, and the caller tries again after the next packet.
 static bool end_tables(const Tables *tables, int64_t packets)
 {
     const int64_t runs = cursor.runs.next - (cursor.next_run < INT64_MAX);
@@ -183,8 +184,8 @@ static bool is_readable(Box descriptions)
     return bytes && number(bytes, 3) != number((const uint8_t *)"enc", 3) && has_one_description(descriptions);
 }
 
-// Returns the start time, in ticks, of the last packet in the tables that is played according to the edit list. Returns
-// -1 if the tables have no packets.
+// Finds the last packet that is played, among the packets in the tables of the track. Returns its start time in ticks.
+// The edit list of the track tells at which time the playing ends. Returns -1 if the tables have no packets.
 static int64_t last_start(const Audio *audio)
 {
     int64_t start = -1;
@@ -202,8 +203,10 @@ static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTra
     Tables *tables = &audio->tables;
     if (tables->offsets.count > 0)
         return false;
-    // Some codecs of uncompressed sound store several samples together, as a frame. FFmpeg finds the size of a frame
-    // later, when it opens the file (packets.c). Until then, the samples are counted as frames of one sample.
+    // To save time, up to SAMPLES_CHECKED samples of uncompressed sound are checked together. Some codecs store several
+    // samples together, as a frame. FFmpeg finds the size of a frame only when it opens the file, and packets.c then
+    // sets it. Until then, each frame counts as one sample of one byte. Its size in bytes is then wrong, but this check
+    // uses only the number and the times of the samples.
     if (is_uncompressed(tables) && !audio->is_fragmented)
         tables->group = (Group){SAMPLES_CHECKED, 1, 1};
     if (!show_track(tables, true, packets, &before->end) || !set_times(audio, track, movie, before->end))
@@ -212,9 +215,10 @@ static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTra
     return true;
 }
 
-// Checks a track of any kind, and adds an audio track to `audio_tracks`. Sets `before` to the data that are needed to
-// read the fragments of the track: its number, and the times of the last packet in its tables. Sets `packets` to the
-// number of packets in its tables. Returns false if FFmpeg must read the file itself.
+// Checks a track of any kind. If it is an audio track, adds it to `audio_tracks`. Sets `packets` to the number of
+// packets in its tables. Fragments list more packets, which follow those in the tables. `before` gets the data that are
+// needed to read them: the number of the track and, for audio, the times of the last packet in its tables. Returns
+// false if FFmpeg must read the file itself.
 static bool add_track(const Track *track, Clock movie, bool is_fragmented, FragmentTrack *before, int64_t *packets)
 {
     Tables tables;
@@ -239,9 +243,10 @@ const Fragments *fragments_at_start(void)
     return &fragments;
 }
 
-// Checks all fragments, and lets FFmpeg read only the first ones. A fragment is a part of the file with a list of
-// packets. Returns false if FFmpeg must read the file itself, because this code cannot read a fragment. `packets`
-// contains the number of packets in the tables, and this function adds the number of packets in the fragments.
+// Checks all fragments, so that packets.c can read their packets later. A fragment is a part of the file with a list of
+// packets. Makes a long file end for FFmpeg after its first fragments, because FFmpeg would keep an index of all
+// packets in memory. Returns false if only FFmpeg can read the file. `packets` contains the number of packets in the
+// tables, and this function adds the number of packets in the fragments.
 static bool show_fragments(int64_t *packets)
 {
     const bool has_tables = *packets > 0;
@@ -257,13 +262,15 @@ static bool show_fragments(int64_t *packets)
             is_shown = true;
         }
     }
-    // FFmpeg may trim the last packet of the tables in two cases: if a list of the fragments (`sidx`) follows, or if
-    // the last fragment has no packets. FFmpeg must read such a file itself.
+    // FFmpeg may shorten the last packet that the tables of a track list, and this code cannot do the same. FFmpeg must
+    // therefore read the file itself in three cases: if the file has a list of its fragments (`sidx`), if it has no
+    // fragments, or if its last fragment names no track.
     return position.is_complete && (!has_tables || (position.track && !position.has_index));
 }
 
-// Finds the tracks of a long MP4 file, and shows FFmpeg only their beginning. Returns false for a short file, and for a
-// file that only FFmpeg can read.
+// Finds the tracks of a long MP4 file, and checks that packets.c can read their packets. Makes each track end for
+// FFmpeg after its first packets (see PACKETS_SHOWN), because FFmpeg would keep an index of all packets in memory.
+// Returns false for a short file, and for a file that only FFmpeg can read.
 static bool find_tracks(void)
 {
     Walk walk = {.boxes_left = BOXES_MAX};
@@ -277,8 +284,8 @@ static bool find_tracks(void)
         return false;
     const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
     for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++) {
-        // FFmpeg must read a file with fragments if some of its tracks also have packets in tables and others do not.
-        // FFmpeg applies the edit lists of such a file in another way.
+        // In a file with fragments, tracks can also have packets in tables. If some tracks have such packets and others
+        // do not, FFmpeg applies the edit lists in a different way than this code. So FFmpeg must read such a file.
         const bool is_empty = packets == 0;
         if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
             !add_track(&track, clock, is_fragmented, &before[tracks], &listed) ||
@@ -293,8 +300,9 @@ static bool find_tracks(void)
     return packets > SHORT_PACKETS_MAX || movie.to - movie.from > SHORT_MOVIE_BYTES_MAX;
 }
 
-// Returns true if the packets of this file can be read from its tables or fragments here. FFmpeg then gets only the
-// beginning of the file.
+// Returns true for a long MP4 file whose packets packets.c can read from the file. FFmpeg then sees only the beginning
+// of each track, so that it does not keep an index of all packets in memory. For all other files, returns false, and
+// FFmpeg sees the whole file.
 bool packets_find(void)
 {
     audio_count = 0;

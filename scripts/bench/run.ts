@@ -23,8 +23,9 @@ const files = [...new Bun.Glob('*.ts').scanSync(import.meta.dir)].filter(file =>
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${formatSize(totalmem())}, Bun ${Bun.version}`
 console.log(`${machine}\n`)
 
-/** The tables: `results` by the names of the benchmarks, `resultsOfFiles` by the names of their files. */
+/** The result tables, by the names of the benchmarks. These names are the titles in bench.md. */
 const results: Tables = {}
+/** The same tables, by the names of the benchmark files without `.ts`. The chart finds its tables by these names. */
 const resultsOfFiles: Tables = {}
 for (const file of files) {
   const name = file.replace('.ts', '')

@@ -89,7 +89,10 @@ function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
 
 type Next = { id: string }
 
-/** `needs` is a text that stands for the values of the other three fields. */
+/**
+ * The values that all pending jobs of one kind have in common. `needs` joins the other three values to one text, such
+ * as `en 1 0`. The index of the pending jobs begins with this text, so a query finds the jobs of a kind fast.
+ */
 type Kind = { needs: string; language: string | null; diarize: number; translate: number }
 
 function needsOf({ language, diarize, translate }: Kind): Needs {

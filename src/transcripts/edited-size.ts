@@ -50,9 +50,10 @@ export class EditedSize {
 }
 
 /**
- * Returns the number of bytes that speaker names take in the utterances. The words of an utterance repeat the speaker
- * name of the utterance. So for each utterance, the number of keys `speaker` is multiplied by the bytes of its name.
- * This count is slow: it takes about ten times as long as the sum of the sizes of the utterances.
+ * Returns the number of bytes that speaker names take in the utterances. An utterance and each of its words contain the
+ * speaker name, after the key `speaker`. So for each utterance, the bytes of the name are multiplied by the number of
+ * these keys. This query is slow: it takes about ten times as long as the query of the constructor, which adds up the
+ * sizes of the utterances.
  */
 function countNames(db: Db, job: IndexedJob): number {
   const { bytes } = db.find<{ bytes: number }>(

@@ -10,8 +10,9 @@ import { addressOf, openSystemd } from '../../src/base/systemd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 /**
- * Opens a socket with the name `path`. A name that begins with @ is abstract: it has no file. The kernel delivers a
- * message before the call that sends it returns, so `next` need not wait: it throws EAGAIN if there is no message.
+ * Opens a socket with the name `path`. A name that begins with @ is abstract: it has no file. `next` returns the next
+ * message, and throws EAGAIN if there is none. It need not wait: when the system call that sends a message returns, the
+ * message is already in this socket.
  */
 function listen(path: string) {
   const unix = 1

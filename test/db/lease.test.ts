@@ -123,8 +123,9 @@ test('leases without a name keep the name of the last holder that confirmed its 
     nowMs += afterMs
     expect((await second())?.last).toEqual({ generation, holder: 'first' })
   }
-  // The first server was the last holder with a name, but must wait for the lease like any other server. The second
-  // server, which has the lease without a name, may still be restoring a copy.
+  // A server writes its name into its lease only when it has the latest database. The second server has a lease without
+  // a name, so it may still be restoring a copy of the database. The first server, the last one with a name, must
+  // therefore wait for the lease like any other server.
   expect(await openFor('first')()).toBeNull()
   await takenAfter('third')
   expect((await takenAfter('first')).last).toEqual({ generation: 5, holder: 'third' })

@@ -33,7 +33,10 @@ export function withLongIndex(file: Buffer): Buffer {
   return moveIndex(file, index => Buffer.concat([index, padding]))
 }
 
-/** Moves the index of an MP4 file to the end, and adds a megabyte of padding after the index. */
+/**
+ * Moves the index of an MP4 file to the end of the file, and keeps the length of the index. The padding of a megabyte
+ * is after the index, so the file is as long as the file of `withLongIndex`.
+ */
 export function withShortIndex(file: Buffer): Buffer {
   return Buffer.concat([moveIndex(file, index => index), padding])
 }

@@ -15,8 +15,9 @@ export type Layout = {
   /** The number of packet tables (boxes `trun`) in each fragment. */
   runs?: number
   /**
-   * The place of each packet's size and duration. `packet`: the table of the fragment. `part`: the header of the
-   * fragment. `track`: the description of the track.
+   * The box that gives the sizes and durations of the packets. `packet`: the box `trun` in the fragment, separately for
+   * each packet. `part`: the box `tfhd` in the fragment, one size and duration for all its packets. `track`: the box
+   * `trex` in `moov`, one size and duration for all packets of the track.
    */
   defaults?: 'packet' | 'part' | 'track'
   /** If true, the file has a box `sidx`, which lists the fragments. */

@@ -332,7 +332,7 @@ seen('in a long text, the search bar and the place stay, and editing ends anywhe
   await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
   expect(Math.abs((await top()) - topBefore)).toBeLessThan(100)
   expect(await sentence.textContent()).toStartWith('Here')
-  // An undo scrolls to the changed sentence, also far from the sentence that has the focus.
+  // An undo scrolls to the sentence that it changes, even if another sentence, far away, has the focus.
   await page.keyboard.press('e')
   await page.locator('.utterance').first().fill('Changed.')
   await page.locator('.utterance').last().click()
@@ -374,8 +374,8 @@ seen('a new name of a speaker, also in Arabic, is confirmed, and can be undone',
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await shown('Speaker 1')
   expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  // The Undo button of the message has changed Ms Weber back to Speaker 1. The Undo button of the editing bar changes
-  // the name to Ms Weber again.
+  // The new name was shown in a message with an Undo button. This button has changed the name back to Speaker 1. The
+  // Undo button of the editing bar undoes this change too, so the name is Ms Weber again.
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')

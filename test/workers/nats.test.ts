@@ -98,14 +98,16 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   const cutAt = performance.now()
   await service.account('ana').transcribe()
   await engine.given(1)
-  // The worker's request for a job that was open when the connection broke gets no answer. The worker must not wait for
-  // the timeout of this request, which is `workerPullMs` plus `workerRequestMs`, before it asks again.
+  // When the connection broke, a request of the worker for a job was waiting at NATS. This request gets no answer.
+  // After the reconnect, the worker must soon send a new one. It must not wait for the timeout of the old request,
+  // which is `workerPullMs` plus `workerRequestMs`.
   expect(performance.now() - cutAt).toBeLessThan(limits.workerPullMs + limits.workerRequestMs)
   proxy.close()
 })
 
-// After a short break, JetStream may answer the request for a job that the worker sent before the break. The worker
-// gives the job of such a late answer back, so that JetStream delivers the job again at once.
+// After a short break, JetStream may still answer the request for a job that the worker sent before the break. The
+// worker has given up this request, so it does not do the job of such a late answer. It gives the job back, and
+// JetStream delivers the job again at once, as the answer to a new request.
 natsTest('after a short break of the connection, a job goes to the worker at once', async () => {
   const nats = await startNats()
   let [asked, connected] = [0, 0]
@@ -175,8 +177,9 @@ natsTest('after an outage, a worker asks for no job before the server has create
   sent = ''
   await nats.start()
   const asks = () => sent.includes('CONSUMER.MSG.NEXT')
-  // After a reconnect, the worker sends `hello` messages until the server answers, the third one after 300 ms. Every
-  // 100 ms, it checks whether it may ask for a job. A worker that asks too early would ask before the third `hello`.
+  // A worker may ask for a job only after the server has answered a `hello`. After a reconnect, the worker sends
+  // `hello` messages until the server answers, the third one after 300 ms. Every 100 ms, the worker checks whether it
+  // may ask for a job. A worker that does not wait for the answer would thus ask before the third `hello`.
   await until(() => asks() || sent.split('.hello').length > 3)
   expect(asks()).toBe(false)
   release()
@@ -203,9 +206,10 @@ natsTest(
     }
     greetings = 0
     await Bun.sleep(2500)
-    // After an outage, the worker sends a `hello` at once, and more of them after pauses of 0.1, 0.2, 0.4, 0.8 and
-    // 1.6 s. These are 5 messages in 2.5 s. Its regular messages, one every 1.7 s, add at most 2. So one outage causes
-    // at most 7 messages, and five outages must not cause more.
+    // No server answers here. So after an outage, the worker sends a `hello` at once, and more of them after pauses of
+    // 0.1, 0.2, 0.4, 0.8 and 1.6 s: 5 messages in 2.5 s. Its regular messages, one every 1.7 s, add at most 2. The last
+    // outage thus causes at most 7 messages. The earlier outages must add none, because each outage ends the series of
+    // messages that the previous one started.
     expect(greetings).toBeLessThanOrEqual(7)
     proxy.close()
   },

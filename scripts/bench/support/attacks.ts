@@ -80,7 +80,9 @@ const attacks: Attack[] = [
 export const attackNames = attacks.map(({ name }) => name)
 
 /**
- * Starts an attack in a child process. It continues until the process is killed, a request fails or a job completes.
+ * Starts an attack in a child process, which continues until it is killed. All jobs of an attack are made to fail. If
+ * one of them completes, or if a request fails, the attack does not work as intended, and the process exits with an
+ * error.
  */
 export function startAttack(order: Order): Bun.Subprocess {
   return Bun.spawn([process.execPath, import.meta.path, JSON.stringify(order)], {

@@ -19,7 +19,10 @@ export type Heard = { name: string; words: readonly TimedWord[] }
  */
 const inPauseSeconds = 0.2
 
-/** Returns the table, with one row for each program. The first row is the header. */
+/**
+ * Returns the table. Each row shows for one transcription program how well its word times fit the pauses in the sound,
+ * and the starts of openai/whisper. The first row is the header.
+ */
 export function wordTimeTable(
   sound: Pick<Sound, 'pauses' | 'utterances'>,
   heard: readonly Heard[],

@@ -63,7 +63,8 @@ export function startAwaited({ db, live: jobs, runner }: Service, job: Job, sign
   })
   runner.start(job)
   if (signal.aborted) abandon()
-  // If the server has already begun to stop, `jobs` no longer calls `look`. The call here cancels the job.
+  // When the server begins to stop, `jobs` calls `look`, which cancels the job if it has not ended. If the server has
+  // already begun to stop, `jobs` does not call `look` again. So it is called here.
   if (jobs.isClosed) look()
   return {
     live,

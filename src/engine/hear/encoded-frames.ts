@@ -6,7 +6,8 @@ import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
  * The model frames (20 ms each) that the encoder reads. `places` has the position of each read frame in the window.
- * `counts` has the number of model frames that each read frame represents.
+ * `counts` has the number of model frames for which each read frame stands: itself, and the frames after it that the
+ * encoder skips.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 
@@ -17,11 +18,11 @@ type ChosenFrames = { places: number[]; counts: number[] }
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The maximum number of model frames (20 ms each) in a group. The middle of the silence after the sound is divided into
- * groups, and the encoder reads only the first frame of each group. The attention to this frame is multiplied by the
- * size of the group. With this multiplication, the token probabilities differ only a little from those of an encoder
- * that reads all frames: the mean divergence is 0.009 nats. Without the multiplication, the mean divergence is 0.031
- * nats.
+ * The maximum number of model frames (20 ms each) in a group. Silence fills the window after the sound. The middle of
+ * this silence, without `readAfterSound` and `readAtEnd`, is divided into groups. The encoder reads only the first
+ * frame of each group. This frame represents the whole group, so the attention to it is multiplied by the size of the
+ * group. With this multiplication, the token probabilities differ only a little from those of an encoder that reads all
+ * frames: the mean divergence is 0.009 nats. Without the multiplication, the mean divergence is 0.031 nats.
  */
 const group = 8
 

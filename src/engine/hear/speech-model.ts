@@ -20,7 +20,8 @@ export type Listener = {
   /** Called for each span of the recording, in samples, whose text is doubtful or missing. */
   onWarning(kind: SpeechWarning, span: Span): void
   /**
-   * Called for each window with the result of the voice network, if the speech model has such a network. Null if this
+   * Called for each window with the result of the voice network, a small network that counts the voices and computes
+   * vectors for them. Diarization uses this result. Never called if the speech model has no voice network. Null if the
    * result is not needed.
    */
   onVoiceReading?: ((window: Window, reading: VoiceReading) => void) | null

@@ -30,8 +30,9 @@ export type VoiceReading = {
 
 export type VoiceNetwork = {
   /**
-   * Reads the voices of a window. `states` is an output of the encoder. `frames` is the number of model frames of the
-   * window's sound.
+   * Computes the voice reading of a window: how many voices speak at each moment, and vectors of these voices. `states`
+   * is an output of the speech model's encoder, with one row for each model frame (20 ms). `frames` is the number of
+   * model frames that the sound of the window fills.
    */
   read(states: Tensor, frames: number): VoiceReading
   close(): void

@@ -48,11 +48,13 @@ export function hasGpu(device: Config['device']): boolean {
 export function gpusFor(settings: ModelSettings): string[] {
   const { device, model } = settings
   if (device === 'cpu' || device === 'webgpu' || !hasCuda()) return []
-  // The first speech model, whose name is `wanted`, decides whether the engine uses CUDA.
+  // `wanted` is the name of the first speech model. Only this model decides whether the engine uses CUDA. The engine
+  // uses further speech models only for languages that the first one does not support.
   const wanted = model === automaticFast ? fastSpeech : (model ?? defaultModel(device))
   const installed = findInstalled(wanted, settings)
-  // Without STENO_MODEL, the built-in model replaces a missing default model, and runs on the CPU. With STENO_MODEL, a
-  // missing model is downloaded before the engine starts.
+  // If the first model is not installed, there are two cases. With STENO_MODEL, the model is downloaded before the
+  // engine starts, and runs on the GPU. Without STENO_MODEL, the built-in model replaces it, and runs on the CPU. An
+  // installed model runs on the GPU unless it is in the compact form, which runs only on a CPU.
   const runsOnGpu = installed === null ? model !== null : !isCompact(installed.folder)
   return runsOnGpu ? nvidiaGpus() : []
 }

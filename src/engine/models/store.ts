@@ -17,9 +17,11 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 /**
  * Returns the folder that contains the folder of the model `id`. This is usually the folder of `modelsDir`. But a
  * command without a data folder downloads models to the folder `models` in the user's cache folder. If the model is
- * only there, the result is that folder, so that the model need not be downloaded again. There are two exceptions:
+ * only there, the result is that folder, so that the model need not be downloaded again. In two cases, the result is
+ * always the folder of `modelsDir`:
  * - STENO_MODELS_DIR is set. All models are then in this folder.
- * - Another user owns the data folder. The service of that user has another cache folder, and would not find the model.
+ * - Another user owns the data folder. The service of that user has another cache folder, so it would not find the
+ *   model in the cache folder of this user.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]

@@ -59,9 +59,9 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
   const textOrStop = graph.add('Max', [textScore, stop])
   const highest = graph.add('Max', [textOrStop, times.score])
 
-  // Each sum adds exp(score - highest), which is at most 1, so no sum overflows. The penalty of the text tokens must be
-  // added to their scores. It is subtracted from `highest` instead: this is one operation for each row, and not one for
-  // each score.
+  // Each sum adds exp(score - highest), which is at most 1, so no sum overflows. If text tokens are forbidden, the
+  // input `text penalty` is a large negative number. The sum needs each text score plus this penalty. Subtracting the
+  // penalty from `highest` gives the same differences, with one operation for each row and not one for each score.
   const textSum = sumOf(layers, allText.scores, graph.add('Sub', [highest, 'text penalty']))
   const timesSum = sumOf(layers, allTimes.scores, highest)
   const textOrStopSum = graph.add('Add', [textSum, graph.add('Exp', [graph.add('Sub', [stop, highest])])])
@@ -84,10 +84,10 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 
 /**
  * The scores of text tokens or of timestamp tokens: [rows, groups × size]. They are divided into groups of equal size,
- * because a GPU finds the highest score faster in small groups (see `groupMax`). If the number of tokens is not a
- * multiple of `size`, columns of other tokens fill the incomplete group. These tokens are never chosen. For timestamp
- * tokens, the other tokens are before the first timestamp token, and `before` is their number. For text tokens, the
- * other tokens are at the end, and `before` is 0.
+ * because a GPU finds the highest score faster in small groups (see `groupMax`). If the last group would be incomplete,
+ * scores of other tokens fill it. These tokens are never chosen. Text tokens are the first tokens of the vocabulary, so
+ * the other tokens follow them, and `before` is 0. Timestamp tokens are the last ones, so the other tokens precede
+ * them, and `before` is the number of these other tokens.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 
@@ -99,8 +99,9 @@ type Scores = { scores: string; groups: number; size: number; before: number }
 const groupMax = 512
 
 /**
- * Divides `count` tokens into groups of equal size. Columns of other tokens fill an incomplete group. There are only
- * `vocabulary` columns, so the size is halved until all groups together have at most this number of columns.
+ * Divides the columns of `count` tokens (each token has one column with its score) into groups of equal size. If the
+ * last group is incomplete, columns of other tokens fill it. There are only `vocabulary` columns in total. So the size
+ * of the groups is halved until all groups together need at most this number of columns.
  */
 function groupsOf(count: number, vocabulary: number): { groups: number; size: number } {
   let size = groupMax

@@ -1,6 +1,7 @@
 // Opens the library with steno's own operations for ONNX Runtime (native/operators). Steno's operations compute
 // attention faster than ONNX Runtime. On x86 CPUs without VNNI instructions, they also compute the matrix products of
-// the encoder, because the exact products of ONNX Runtime are slower on these CPUs.
+// the encoder. On these CPUs, the usual 8-bit products of ONNX Runtime can be wrong, because their sums are limited to
+// 16 bits. ONNX Runtime also has exact products, but they are slower than steno's.
 
 import { dlopen, type Pointer } from 'bun:ffi'
 import { findCarried } from '../../base/carried.ts'

@@ -5,10 +5,10 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * The scatter is the distance between two embeddings of one voice. `distance` is the usual scatter. The scatter of a
- * recording is the weighted mean of two values: `distance`, with the weight `weight`, and the median of the measured
- * distances. The weight of the median is the number of measured distances. So the scatter stays near the usual one if
- * few distances are measured.
+ * The usual scatter, and its weight. The scatter is the distance between two embeddings of one voice. In a recording,
+ * this distance is measured between neighbouring pieces that probably have the same voice. The scatter of the recording
+ * is the weighted mean of the usual scatter and the median of the measured distances. The weight of the median is the
+ * number of measured distances. So a few measured distances change the scatter only a little.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**

@@ -145,9 +145,9 @@ export class Diarization {
 
   /**
    * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. A piece is a span in which one voice
-   * speaks alone. A piece that ends after `end` is left to the next block, as a whole. So the next block begins at the
-   * end of the last piece of this block, which may be before `end`. The segmentation model has read the recording up to
-   * frame `to`, which is `end` or a later frame.
+   * speaks alone. The segmentation model has read the recording up to frame `to`. If `to` is later than `end`, a piece
+   * that crosses `end` is found in its full length. Such a piece is left to the next block. The next block begins at
+   * the end of the last piece of this block, which may be before `end`.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

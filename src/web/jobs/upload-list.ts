@@ -34,8 +34,8 @@ export const ownUploads = computed(() =>
   uploads.value.filter(({ accountId }) => accountId === session.value?.account_id),
 )
 /**
- * True while the end of this page would interrupt an upload, or lose one that does not exist on the server yet. The
- * browser's storage has only uploads that exist on the server.
+ * True if closing or reloading this page would interrupt or lose an upload. The browser's storage keeps only uploads
+ * that exist on the server. An upload that the server has not created yet would therefore be lost.
  */
 export const needsPage = computed(() =>
   uploads.value.some(upload => isWorking(upload) || (upload.started === null && upload.state !== 'lost')),

@@ -11,8 +11,9 @@ export function isAt(place: Spot | undefined, spot: Spot): boolean {
 }
 
 /**
- * Returns the index of the first place that begins at the spot or after the spot. If there is no such place, returns 0,
- * the index of the first place in the list.
+ * Returns the index of the first place that begins at the spot or after it. A place is a span of text, such as a search
+ * match, and a spot is a position in the text. If no place begins there, returns 0: after the last place of the list
+ * comes the first one.
  */
 export function indexFrom(places: readonly Place[], spot: Spot): number {
   return Math.max(

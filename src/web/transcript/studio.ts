@@ -148,8 +148,9 @@ export class Studio {
   }
 
   /**
-   * Starts editing, and puts the caret into the sentence at which the person is. If the player is in this sentence, the
-   * caret is before the spoken word, otherwise at the start. If this sentence has the focus and a caret, the caret stays.
+   * Starts editing, and puts the caret into the sentence that `utteranceInView` returns: the one with the focus, the
+   * spoken one, or one in the middle of the window. If this sentence has the focus and a caret, the caret stays where
+   * it is. Otherwise, the caret is before the spoken word, or at the start if the spoken word is in another sentence.
    */
   editHere(): void {
     const { view } = this

@@ -59,7 +59,8 @@ test('words of two segments stay in order, and the silence between them belongs 
   ]
   const rest = attendTo(400, 390, 400)
   const first = segment([0, 1], 20, 80, [...attentionFrom(20), rest])
-  // As in real models, the attention of the segment's first token begins before the segment.
+  // As in real models, the attention of the segment's first token begins before the segment: at frame 60, not 300. The
+  // word of this token must still begin in the segment, and not in the silence before it.
   const second = segment([2, 3], 300, 360, [attendTo(400, 60, 330), attentionFrom(300)[1]!, rest])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
   expect(found.map(({ text }) => text)).toEqual([' one', ' two', ' three', ' four'])
@@ -165,7 +166,7 @@ test('a segment whose timestamp token is in the middle of speech ends with the s
   const endOf = (segments: Segment[], speech: { from: number; to: number }[]) =>
     wordTimes(tokenizer, 'en', segments, 300, speech)[2]!.to
   expect(endOf([early], [])).toBeLessThan(90)
-  // The end of the speech is between two frames. All words keep their places.
+  // The speech ends inside a frame, at 110.4. The last word must still end near frame 110, where it is spoken.
   expect(endOf([early], [{ from: 15, to: 110.4 }])).toBeGreaterThan(105)
   expect(endOf([early], [{ from: 15, to: 110.4 }])).toBeLessThan(116)
   // The end of a segment moves later by at most one second (50 frames), and not beyond the start of the next segment.
