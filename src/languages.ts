@@ -59,8 +59,8 @@ export function findMeantLanguage(given: string): string | null {
 
 /**
  * Returns true if the language is written without spaces between words. The list is the one in Whisper's code. Khmer
- * (`km`) is not in it: the texts of utterances in Khmer are joined with spaces, and `needsWordBreaking` is true for
- * Khmer.
+ * (`km`) also has no such spaces, but it is not in that list. So the texts of utterances in Khmer are joined with
+ * spaces. The words in a Khmer text are found by a dictionary (see `needsWordBreaking`).
  */
 export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)

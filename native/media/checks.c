@@ -26,7 +26,8 @@ static void print_placement(bool is_set, Placement placement)
         printf("%.17g %.17g\n", placement.silence, placement.skip);
 }
 
-// Reads one command in each line. `span START LENGTH EXACT` adds a span of sound; START is `-` if it has no timestamp.
+// Reads one command in each line. `span START LENGTH EXACT` adds a span of sound to the timeline (timeline.c). START is
+// `-` if the span has no timestamp. If EXACT is 1, the span is moved to its timestamp even if the difference is small.
 // `end` is the end of the file. `continue` makes the next span follow without a gap.
 static int check_timeline(bool clock_restarts)
 {

@@ -16,12 +16,13 @@ enum { TAIL_PACKETS = 32 };
 // than one sample of the file: at the highest accepted sample rate, 1 MHz, this is 0.016 samples at 16 kHz.
 static const double fraction_error = 0.001;
 // The maximum overlap of a packet with the next packet: half a second, in samples. If the overlap is longer, the length
-// that the file gives for the packet is wrong. This maximum is half of the smallest difference that counts as a jump of
-// the timestamps (`leap` in timeline.c).
+// that the file gives for the packet is wrong. This maximum is below one second (`leap` in timeline.c). So a wrong
+// length is found before it looks like a jump of the timestamps.
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
-// While the first seconds are decoded, the shortest frame is found. The frames of the first second do not count, because
-// samples that the encoder added are dropped from them.
+// The first second of the audio. The length of the shortest decoded frame is needed to find slow timestamps
+// (`are_slow`). The frames of the first second do not count. They may be too short, because samples that the encoder
+// added are dropped.
 static const double first_second = SAMPLE_RATE;
 
 // The state of measuring a file. An Ogg file may contain several streams one after another (links.c). They are measured
@@ -37,8 +38,8 @@ typedef struct Meter {
     // The number of packets in a row whose timestamps are slow: the time to the next packet is much shorter than the
     // sound of the packet.
     int slow_packets;
-    // The number of damaged packets in the first 30 seconds of each stream that is already measured. An Ogg file may
-    // contain several streams one after another (links.c).
+    // The total number of damaged packets in the streams that are measured so far. In each stream, only the first 30
+    // seconds count. An Ogg file may contain several streams one after another (links.c).
     int64_t damaged;
     // A ring buffer with the last packets that were read. At the end of the file, they are decoded to find the last
     // sample.
@@ -87,8 +88,8 @@ static bool is_too_long(Span span, Span next)
 }
 
 // Returns true if the timestamps of several packets in a row are slow: the sound of each packet is much longer than the
-// time to the next packet. The length of a packet in the file may be as wrong as its timestamp. The sound of a packet
-// therefore counts as at least as long as the shortest decoded frame.
+// time to the next packet. The length that the file gives for such a packet may be too short as well. If it is shorter
+// than the shortest decoded frame, the length of this frame is used instead.
 static bool are_slow(Meter *meter, Span span, Span next)
 {
     const double step = next.start - span.start;
@@ -121,8 +122,9 @@ static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *
     return false;
 }
 
-// Measures the audio after the first 30 seconds. Decodes the packets that `count_packets` leaves in the ring buffer. If
-// their lengths in the file are wrong, all later packets are decoded too.
+// Measures the audio after the first 30 seconds. `count_packets` adds up the lengths that the file gives for the
+// packets. The last packets stay in the ring buffer. They are decoded here, because only their sound gives the exact
+// end. If `count_packets` finds a wrong length, it stops there, and all later packets are decoded too.
 static void measure_rest(Meter *meter, Source *source)
 {
     int64_t from = 0, to = 1;

@@ -28,9 +28,10 @@ static bool is_extensible(int64_t at)
     return false;
 }
 
-// Returns the codec that decodes the samples of a RIFX file, whose numbers are big-endian. `codec` comes from FFmpeg,
-// which reads the header of this file as big-endian, but decodes its samples as little-endian. This gives noise.
-// Returns no codec if the order of the bytes with this codec is not known.
+// Returns the codec for the samples of a RIFX file, which is a WAV file with big-endian numbers. `codec` is the choice
+// of FFmpeg. With this little-endian codec, the decoded sound would be noise. So the same codec for big-endian samples
+// is returned. A codec whose samples have one byte stays the same. For any other codec, the right one is not known, so
+// the result is no codec.
 static enum AVCodecID big_endian_codec(enum AVCodecID codec)
 {
     switch (codec) {
@@ -69,9 +70,9 @@ void wav_correct_codec(AVFormatContext *format)
         codec->codec_id = AV_CODEC_ID_PCM_S32LE;
 }
 
-// A recorder that crashed can leave a WAV file in the format for more than 4 GB without the size of its sound. FFmpeg
-// would find no sound in it. Makes FFmpeg see an ordinary WAV file instead, which it reads up to the end even if the
-// size is missing.
+// The formats RF64 and BW64 are WAV files for more than 4 GB. A recorder that crashed can leave such a file without the
+// size of the sound in its header. FFmpeg would find no sound in it. Makes FFmpeg see an ordinary WAV file instead,
+// which FFmpeg reads up to the end even without this size.
 void wav_hide_missing_size(int64_t from)
 {
     const uint8_t *head = peek(from, LARGE_HEAD_BYTES);

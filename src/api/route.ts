@@ -39,7 +39,10 @@ export type RouteDetail = {
    * The names of the headers that every response of this route has, except general headers such as Link and RateLimit.
    */
   headers?: string[]
-  /** The names of the headers that an error response has only at this route, by error code. */
+  /**
+   * The names of the headers that this route adds to an error response, by error code. Headers that every route adds to
+   * this response are left out.
+   */
   failHeaders?: Partial<Record<RequestErrorCode, string[]>>
   /** The error format of the route. If missing, errors have the format of the API. */
   dialect?: 'openai'
@@ -82,7 +85,9 @@ export function routesOf(app: AnyElysia): Route[] {
   return (app.routes as unknown as Route[]).filter(({ hooks }) => hooks.detail && !hooks.detail.hide)
 }
 
-/** Returns the methods and paths of the routes that do not refuse their method. */
+/**
+ * Returns the methods and paths of the routes, except routes that exist only to refuse a method with the status 405.
+ */
 export function acceptedRoutes(app: AnyElysia): Pick<Route, 'method' | 'path'>[] {
   return (app.routes as unknown as Route[]).filter(({ hooks }) => !hooks.detail?.refused)
 }

@@ -207,7 +207,10 @@ export class WorkerPool {
     if (this.#workers.size === 0) this.#status.hasNoProcess()
   }
 
-  /** Returns the GPU that the fewest workers use, or null if there is only one GPU or none. */
+  /**
+   * Returns the GPU that the fewest workers use. Returns null if there is only one GPU or none. Nothing must be chosen
+   * then, because a worker without a chosen GPU may use all GPUs.
+   */
   #freestGpu(): string | null {
     const workersOn = (gpu: string) => [...this.#workers].filter(worker => worker.gpu === gpu).length
     return this.#gpus.toSorted((a, b) => workersOn(a) - workersOn(b))[0] ?? null

@@ -50,9 +50,10 @@ export class StepResults {
   }
 
   /**
-   * Calls the functions that `keep` has stored: each stores a result or repeats a failed step. Continues after a failed
-   * call, because a full disk may refuse only one long transcript. Returns false if the database has refused a result
-   * once more. Calls `onOther` with the id of each job whose call succeeded, but did not end the job.
+   * Calls the functions that `keep` has stored. Each function stores the result of a step, or repeats a failed step. If
+   * the database refuses a result again, continues with the other functions, because a full disk may refuse only one
+   * long transcript. Returns false in this case. Calls `onOther` with the id of a job if its function succeeded, but
+   * did not end the job. Such a job goes on, or a command in another process has ended it.
    */
   writeAll(onOther: (jobId: string) => void): boolean {
     let isWritten = true

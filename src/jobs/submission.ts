@@ -44,8 +44,9 @@ export async function checkSubmission(
 }
 
 /**
- * Returns a request that submits a job again. The request leaves out `translate`, because POST /v1/transcribe has no
- * such field.
+ * Returns a request that submits a job again. POST /v1/transcribe has no field `translate`, so a job with a translation
+ * would become a job without one. But the web app submits only jobs with a web address again, and these jobs never
+ * have a translation.
  */
 export function submissionOf(job: Job): Static<typeof transcribeRequest> {
   return {

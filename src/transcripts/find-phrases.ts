@@ -107,8 +107,9 @@ function openNode(): Node {
 }
 
 /**
- * Returns the node that follows `node` when the next word of a text is `word`. Its path is the longest in the trie that
- * equals the last words of the path of `node` and `word` together. Returns null if there is no such path.
+ * Returns the node that follows `node` when the next word of a text is `word`. The words on the path from the root to
+ * `node`, followed by `word`, form a list. Of all nodes whose path equals the end of this list (at least `word`),
+ * returns the node with the longest path. Returns null if there is no such node.
  */
 function extend(node: Node, word: string): Node | null {
   for (let shorter: Node | null = node; shorter; shorter = shorter.back) {

@@ -21,8 +21,9 @@ export function* writeText(transcript: Transcript, options: ExportOptions): Step
 }
 
 /**
- * Returns one paragraph for each utterance that has text, ordered by time. `turns` may join paragraphs later. For this,
- * each piece says whether a space belongs before its text, as in `full_transcript`.
+ * Returns one paragraph for each utterance that has text, ordered by time. The only piece of a paragraph is the text of
+ * the utterance. `turns` may later join paragraphs, and so put several pieces into one. For this, each piece says
+ * whether a space belongs before its text, as in `full_transcript`.
  */
 function* paragraphs(
   { full_transcript, utterances }: Transcript,

@@ -16,8 +16,9 @@ export function removeUnusedBytes(db: Db, dataDir: string, { sending }: { sendin
 }
 
 /**
- * Deletes some uploads that were not used and that expired at least `keptMs` ago. An upload stays until its file is
- * removed. `sending` are the ids of uploads whose bytes are arriving: these uploads stay.
+ * Deletes the database rows of uploads that were not used and that expired at least `keptMs` ago, but at most
+ * `purgedUploadsMax` rows. The row of an upload stays until its file has been removed from the disk. `sending` are the
+ * ids of uploads whose bytes are arriving: these rows stay too.
  */
 export function purgeExpiredUploads(
   db: Db,

@@ -53,8 +53,8 @@ export class Transfers {
   }
 
   /**
-   * Returns the ids of the uploads that have a running transfer. Also returns the ids of running forms, which belong to
-   * no upload.
+   * Returns the ids of the running transfers. The id of a transfer is usually the id of its upload. A multipart form is
+   * no upload while it arrives, so its transfer has a new id. This id is in the result too, and is the id of no upload.
    */
   uploadIds(): string[] {
     return [...this.#running.keys()]

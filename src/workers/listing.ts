@@ -72,7 +72,10 @@ export function saveList(
   )
 }
 
-/** Returns the remembered workers that `saveList` stored last. Jobs may wait for these workers. */
+/**
+ * Returns the remembered workers that `saveList` stored last. Each of them was ready in the 24 hours before, but may be
+ * absent now. The server reads them after a restart, because jobs may wait for absent workers.
+ */
 export function readRemembered(db: Db): RememberedWorker[] {
   const row = db.find<{ remembered: string }>('select remembered from fleet')
   return parseColumn(row?.remembered ?? null, [], { table: 'fleet', id: '1', column: 'remembered' })

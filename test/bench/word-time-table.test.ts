@@ -3,7 +3,8 @@ import { wordTimeTable } from '../../scripts/bench/support/word-time-table.ts'
 
 const word = (word: string, start: number, end: number) => ({ word, start, end })
 
-// The voice pauses from 1 s to 2 s, and from 3 s to 4 s. Between the utterances is digital silence.
+// The first pause is between the two utterances, where all samples are 0 (digital silence). The second pause is inside
+// the second utterance, so it does not count as digital silence.
 const sound = {
   pauses: [
     { from: 1, to: 2 },

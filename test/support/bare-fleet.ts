@@ -55,8 +55,10 @@ export async function connect(nats: string, cluster: string) {
 }
 
 /**
- * Opens a fleet with a job lease of one hour and a clock that only `later` advances. `passGerman` passes a job in German
- * to the fleet. If `worker` is given, this worker holds the job. `queued` lists the subjects of the queued messages.
+ * Opens a fleet with a job lease of one hour. Some of the returned functions:
+ * - `later` advances the clock of the fleet, which otherwise stands still.
+ * - `passGerman` passes a job in German to the fleet. If its parameter `worker` is given, this worker holds the job.
+ * - `queued` lists the subjects of the queued messages.
  */
 export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {
   let now = 0

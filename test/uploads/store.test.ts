@@ -218,8 +218,8 @@ test('a resumable upload does not expire while its bytes arrive, nor soon after 
     later((steps.shift() ?? 0) * defaults.uploadTtlMs)
   })
   expect(await append(body)).toMatchObject({ offset: 5 })
-  // `leftMs` has the time until the expiry of the upload, measured before each chunk. If the server crashed at a chunk,
-  // it would keep the partial file for this time.
+  // `leftMs` has the time until the expiry of the upload, measured before each chunk. It is always above 0. So if the
+  // server crashes at any chunk and starts again soon, the upload has not expired, and its partial file is kept.
   expect(Math.min(...leftMs)).toBeGreaterThan(0)
   later(0.9 * defaults.uploadTtlMs)
   expect(await offset()).toBe(5)

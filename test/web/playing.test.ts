@@ -9,7 +9,9 @@ import { startTestService } from '../support/service.ts'
 import { wavFile } from '../support/sound.ts'
 import { transcriptWith } from '../support/transcripts.ts'
 
-// Only a browser that draws in layers handles each turn of the mouse wheel.
+// These tests turn the mouse wheel. In most tests of the web app, the browser draws each page as a whole, which saves
+// CPU time. Such a browser ignores some turns of the wheel. A browser that draws in layers, as a user's browser does,
+// handles all turns.
 const browser = useBrowser('layers')
 const service = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
 

@@ -17,7 +17,9 @@ export const accountChecks = (service: Service) => ({
       admit(service, { request, set, requestState }, rate, authenticate),
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
-  /** The checks of the MCP endpoint, which accepts no cookies. Its handler reads the body itself. */
+  /**
+   * The checks of the MCP endpoint, which accepts no cookies. They do not check the body: the handler reads it itself.
+   */
   assistant: (rate: RateName) => ({
     detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors], hide: true }),
     transform: ({ request, set, requestState }: GateContext) =>

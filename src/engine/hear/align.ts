@@ -63,9 +63,9 @@ export function wordTimes(
 
 /**
  * Clears the texts of segments that are not spoken: at least three words that together last less than 0.1 s. The
- * alignment could place these words anywhere in the window, so the times of the segment are not the reason. The model
- * has invented such a segment, for example as a repetition of the segment before it. The words stay in the list without
- * text, because callers count the words of a window.
+ * alignment was free to place these words anywhere in the window. So the cause of the short time is not a wrong
+ * timestamp token. The model has invented such a segment, for example as a repetition of the segment before it. The
+ * words stay in the list without text, because callers count the words of a window.
  */
 function withoutUnspoken(words: readonly (AlignedWord & { segment: number })[]): AlignedWord[] {
   return [...Map.groupBy(words, ({ segment }) => segment).values()].flatMap(said => {
@@ -105,8 +105,8 @@ function withSpeechEnds(segments: readonly Segment[], speech: readonly Span[]): 
 }
 
 /**
- * Returns the words of each segment, with their times. `bands` has one entry for each attention array: the array, and
- * the frames in which its token may lie.
+ * Returns the words of each segment, with their times. Each token has one attention array, which shows the sound to
+ * which the token attends. `bands` has one entry for each array: the array, and the frames in which its token may lie.
  */
 function alignedIn(
   tokenizer: Tokenizer,

@@ -128,7 +128,8 @@ export async function decodeWindows(
 
 /**
  * Returns the lengths that the decoding of a window needs. `window` is the window whose text is needed. `heard` is the
- * window that the model decodes: `window`, sometimes with more speech at its end.
+ * window that the model decodes. It is `window`, or `window` with more speech at its end, because the model makes more
+ * errors in short windows.
  * - `frames` is the length of `heard`.
  * - `speechSeconds` is the length of the speech in `heard`. The check of the text needs it, because a window with much
  *   speech must have text.

@@ -12,17 +12,20 @@ export type RunShape = {
   /** The number of tokens that one run adds to each row. A row is one window of the batch. */
   length: number
   /**
-   * The indices of the tokens for which the graph computes scores. The first token that the run adds to a row has the
-   * index 0.
+   * The indices of the input tokens at which the graph computes the scores of the next token. The first input token of
+   * the run has the index 0.
    */
   wanted: readonly number[]
   /** If true, the run writes the scores of the tokens to memory that the CPU can read. */
   withScores: boolean
-  /** The id under which CUDA records this run and replays it, or `notRecorded`. */
+  /**
+   * The id of a CUDA recording, or `notRecorded`. In the first runs with this id, CUDA records its kernel calls (the
+   * operations on the GPU). In later runs, CUDA replays all recorded calls at once, which is faster.
+   */
   record: number
 }
 
-/** The value of `RunShape.record` for a run that CUDA does not record. */
+/** The value of `RunShape.record` for a run whose operations CUDA starts one by one, without a recording. */
 export const notRecorded = -1
 
 /** The integer inputs of the decoder's ONNX graph that the CPU writes before each run. */

@@ -62,9 +62,10 @@ export async function hearRest(
 }
 
 /**
- * Returns the windows that must be decoded again. If the text at the end of `window` is incomplete or improbable, this
- * end is `rest.window`, and is decoded again. Otherwise `rest` is null. Other parts of `window` that have speech but no
- * text are decoded again too. Returns no windows if the verdict is `silence`.
+ * Returns the parts of `window` that must be decoded again, each as a window. One is the end of `window`
+ * (`rest.window`), if the text there is incomplete, or if the model gave it a low probability. Otherwise `rest` is
+ * null. The others are the parts with speech but no text. Returns no windows if the checks of the text found that
+ * `window` is silent (the verdict `silence`).
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

@@ -35,7 +35,10 @@ const markMax = 0.2 * framesPerSecond
 export function mergePunctuation<Word extends AlignedWord>(words: readonly Word[]): Word[] {
   const merged: Word[] = []
   let ahead: Word | null = null
-  /** The time at which the last word in `merged` ends, without punctuation that is not spoken. */
+  /**
+   * The end of the spoken part of the last word in `merged`. A percent sign is spoken, but a comma is not. With marks
+   * such as a comma, the word ends at most `markMax` later.
+   */
   let spokenTo = 0
   for (const word of words) {
     const last = merged.at(-1)
@@ -67,7 +70,8 @@ function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null
   if (bare === '') return hasWordBefore ? 'before' : null
   if (!/^[\p{P}]+$/u.test(bare)) return null
   const spaced = text.startsWith(' ')
-  // Opening brackets, `¿` and `¡` are always joined to the next word. A quote or a hyphen must follow a space.
+  // Opening brackets, `¿` and `¡` are always joined to the next word. A quote or a hyphen is joined to it only if there
+  // is a space before the quote or the hyphen.
   if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
   return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

@@ -19,9 +19,10 @@ const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model
 const variants = ['.int8', ''] as const
 
 /**
- * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. Returns a kind if the folder has the vocabulary
- * file of this kind, or the ONNX file `decoder_joint-model` (for `tdt`) or `model` (for `ctc`). One of the two files
- * is enough, so that `missingFramewiseFile` can name a missing file. Returns null for any other folder.
+ * Returns the kind of the framewise model (a model that gives tokens for each frame of sound) in a folder. The kind is
+ * `tdt` if the folder has the vocabulary of this kind or the ONNX file `decoder_joint-model`. It is `ctc` if the folder
+ * has the vocabulary of that kind or the ONNX file `model`. One of the two files is enough: if the other is missing,
+ * `missingFramewiseFile` can then name it in an error message. Returns null for any other folder.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const

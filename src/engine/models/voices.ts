@@ -24,9 +24,10 @@ export type VoiceFiles = {
    */
   warning: string | null
   /**
-   * True for the small built-in voice models. They run on the CPU, because the 8-bit operations of the segmentation
-   * model run only there. With these models, diarization also uses the voice network. This is a small network of the
-   * built-in speech model, which counts and compares the voices in each window (see hear/voice-network.ts).
+   * True for the built-in segmentation model and embedding model, which are small. They run on the CPU, because the
+   * 8-bit operations of the segmentation model run only there. Alone, they make many errors in noise. So diarization
+   * with them also uses the voice network: a part of the built-in speech model that counts and compares the voices in
+   * each window (see hear/voice-network.ts).
    */
   areSmall: boolean
 }

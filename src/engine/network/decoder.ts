@@ -18,7 +18,9 @@ export const forbidden = -1e9
  * - the keys and values of the earlier tokens, for the self-attention;
  * - the keys and values of the encoded windows, for the cross-attention.
  *
- * If `range` is null, one of steno's own operations computes the cross-attention.
+ * If `range` is given, ONNX Runtime computes the cross-attention with 8-bit numbers. `range` has the largest numbers
+ * that this CPU can multiply and add without errors. If `range` is null, one of steno's own operations computes the
+ * cross-attention.
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,

@@ -64,8 +64,9 @@ function findClusters(
   let bestMiss = Number.POSITIVE_INFINITY
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
-  // Called before each merge and at the end. Keeps the clusters whose number of voices is nearest to `expected`. If
-  // several results are equally near, keeps the one whose threshold is nearest to `threshold`.
+  // Called before each merge of two clusters, and at the end. The present clusters are one possible result. A cluster
+  // with enough speech is a voice. Keeps the result whose number of voices is nearest to `expected`. If several results
+  // are equally near, keeps the one that needs the smallest change of `threshold`.
   const onStep = (clusters: () => Cluster[], next: number) => {
     // Each threshold between `reached` (the largest distance of the merges so far) and `next` (the distance of the next
     // merge) gives the present clusters. If `threshold` is between them, `factor` is 1. Otherwise, `factor` is larger.

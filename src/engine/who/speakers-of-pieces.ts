@@ -1,5 +1,5 @@
-// Finds the speaker of each piece, which is a span in which one voice speaks alone. With frame embeddings (one for each
-// 40 ms), a change of speaker within a piece is found too.
+// Finds the speaker of each piece. A piece is a span in which the segmentation model found only one voice. The model
+// may miss a change of speaker. With frame embeddings (one for each 40 ms), such a change within a piece is found too.
 
 import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import type { FrameEmbeddings } from './frame-embeddings.ts'
@@ -18,9 +18,10 @@ const frameWeight = 0.9
  */
 const partSeconds = 0.5
 /**
- * The number of rounds that find the speakers of the parts of pieces. In the first round, each part has the speaker of
- * its piece. Each round computes the mean frame embedding of each speaker from the parts that the speaker has so far.
- * Parts of short pieces do not count here. Then the round chooses the most similar speaker for each part.
+ * The number of rounds that choose the speakers of parts. A part is about half a second of a piece. At first, each part
+ * has the speaker of its piece. Each round first computes the mean frame embedding of each speaker from the parts of
+ * this speaker. Parts of short pieces are left out of this mean. Then the round gives each part the most similar
+ * speaker.
  */
 const rounds = 3
 

@@ -26,8 +26,9 @@ export type Voices = {
   profile: VoiceProfile
   warning: VoiceFiles['warning']
   /**
-   * True if diarization also uses the voice counts and the frame embeddings of the speech model. This is true only for
-   * the small built-in voice models.
+   * True only for the small built-in voice models, which make many errors in noise. Diarization then also uses what the
+   * speech model finds: the number of voices at each time (voice counts), and vectors that are similar for the same
+   * voice (frame embeddings).
    */
   usesVoiceReadings: boolean
 }

@@ -3,7 +3,7 @@
 
 type Countdown = {
   end: () => void
-  /** The time that is left, in milliseconds. While the countdown runs, the time that was left at `startedAt`. */
+  /** The remaining time in milliseconds when the countdown last started or stopped. Does not change while it runs. */
   leftMs: number
   startedAt: number
   timer: ReturnType<typeof setTimeout> | undefined

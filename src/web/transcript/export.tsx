@@ -88,8 +88,8 @@ type SaveProps = {
   /** The content of a file with only the selected passage, or null if the whole transcript is saved. */
   part: string | null
   /**
-   * False until the preview has been loaded, or could not be loaded. The preview is loaded only after all edits are
-   * saved, so a file that is saved earlier could lack edits.
+   * False until the preview has been loaded, or could not be loaded. Until then, the file cannot be downloaded. The
+   * preview is loaded only after the server has stored all edits. A file that is downloaded earlier could lack edits.
    */
   isReady: boolean
 }

@@ -9,7 +9,8 @@ type StepsProps = { count: number; onStep: (by: 1 | -1) => void }
  */
 export function Steps({ count, onStep }: StepsProps) {
   const { previous, next } = words.steps
-  // With `disabled`, a button would lose the focus after a correction of the last place.
+  // The buttons have `aria-disabled`, because a button with `disabled` loses the focus. This would happen when `count`
+  // becomes 0, for example when a person corrects the last doubtful word.
   const step = (by: 1 | -1) => {
     if (count > 0) onStep(by)
   }

@@ -7,7 +7,10 @@ import { lastAtMost } from '../base/last-at-most.ts'
  * The times of words, in the order of their starts. The same index in each of these arrays belongs to the same word.
  */
 export type WordTimes = {
-  /** The index of the word in the order of the text. */
+  /**
+   * The index of each word in the text. The words here are in the order of their starts. The text can have another
+   * order, because words of separate channels can overlap.
+   */
   words: Uint32Array
   starts: Float64Array
   ends: Float64Array

@@ -107,7 +107,8 @@ test('if the second pair of windows fails, the first pair is closed and the erro
 
 /**
  * Returns the rows that `decodeWindows` passes to a fake decoder: one row for each window, with the lengths of its
- * sound and of its speech. `extended` has the windows of `windows`, some with more speech at their end.
+ * sound and of its speech. The text of `windows` is needed, but the decoder reads `extended`. These are the same
+ * windows, some with more speech at their end, because the model makes more errors in short windows.
  */
 async function rowsOf(windows: readonly Window[], extended: readonly Window[]): Promise<Row[]> {
   const rows: Row[] = []
@@ -161,8 +162,8 @@ type Said = { tokens: number[]; times: (readonly [from: number, to: number])[]; 
 
 /**
  * Decodes a window with speech from 0 to 2 s and from 2.5 to 7 s. A fake decoder returns the given text for this
- * window. Returns the rest of the window (its end, which must be decoded again): the number of words before it, and its
- * start in seconds.
+ * window. The end of the window must then be decoded again. Returns the start of this end in seconds (`from`), and the
+ * number of words before it (`textsKept`).
  */
 async function restOf({ tokens, times, unfinished }: Said, { translate = false } = {}) {
   const attention = [...times, anywhere].map(([from, to]) =>
@@ -196,8 +197,8 @@ test('the rest of a window begins in the pause before its first sentence, not in
     unfinished: { tokens: one.length, frame: 4.5 * 50 },
   }
   expect(await restOf(said)).toEqual({ textsKept: 1, from: 2.5 })
-  // The word times of a translation are estimates and show no real pauses. So the part that is decoded again begins at
-  // the timestamp token.
+  // The word times of a translation are estimates and show no real pauses. So the rest does not begin in the pause
+  // before ` two`, but at the time of the timestamp token between ` two` and ` three` (4.5 s).
   expect(await restOf(said, { translate: true })).toEqual({ textsKept: 2, from: 4.5 })
 })
 

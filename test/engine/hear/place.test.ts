@@ -121,8 +121,9 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
     return texts[three]!.from / sampleRate
   }
   expect(startOf(2.4, 101)).toBeCloseTo(2.2, 1)
-  // The word ` three` starts 0.08 s before the second speech span if its attention begins late (frame 115), or if the
-  // pause is longer (until 2.5 s).
+  // Above, speech follows a pause from 2 s to 2.4 s, and the attention of ` three` begins at 2.02 s (frame 101). In two
+  // other cases, ` three` starts 0.08 s before the speech after the pause. In the first case, its attention begins only
+  // at 2.3 s (frame 115). In the second case, the pause lasts 0.5 s (until 2.5 s).
   expect(startOf(2.4, 115)).toBeCloseTo(2.32, 1)
   expect(startOf(2.5, 101)).toBeCloseTo(2.42, 2)
 })
@@ -159,7 +160,8 @@ test('a word after a long pause lies in its own speech, although its attention i
     const last = placeInRecording(whisper, window, hypothesis(tokens, ranges), 'en').at(-1)!
     return [last.from / sampleRate, last.to / sampleRate]
   }
-  // ` four.` is a sentence of one word. ` three` is in the middle of a sentence.
+  // The first text ends with ` four.`, a sentence of one word. The second text ends with ` three`, in the middle of a
+  // sentence. A word with a full stop is placed by another rule than a word without one.
   for (const ids of [
     [0, 1, 3],
     [0, 2, 2],
@@ -172,7 +174,8 @@ test('a word after a long pause lies in its own speech, although its attention i
 
 test('a word with a full stop is not placed in speech that it hardly overlaps', () => {
   const window = windowOf([speech(0, 2), speech(2.6, 3.2)])
-  // The attention of ` four.` begins 0.04 s before the end of the first speech.
+  // The attention of ` four.` begins at 1.96 s, so it overlaps the first speech (0 s to 2 s) by only 0.04 s. The word
+  // must be placed in the second speech (2.6 s to 3.2 s).
   const ranges: [number, number][] = [anywhere, [0, 60], [60, 98], [98, 160], [160, 170], anywhere]
   const texts = placeInRecording(whisper, window, hypothesis([at(0), 0, 2, 3, at(160)], ranges), 'en')
   expect(texts[2]!.text).toBe(' four.')

@@ -137,7 +137,8 @@ test('the sound of a window that continues in the next chunks is kept until the 
     for (const value of [1, 2]) yield new Float32Array(chunkSamples).fill(value)
   }
   let chunk = 0
-  // Speech ends 1 s before the end of the first chunk. The second chunk has a word every 9 s.
+  // A chunk has 64 s. The first chunk ends with 2 s of speech and 1 s of silence. The second chunk has a word at every
+  // 9 s. A pause of less than 10 s does not end a window. So one window contains the speech of both chunks.
   const vad: Vad = {
     start: () => samples => {
       const probabilities = new Float32Array(samples.length / frameSamples)

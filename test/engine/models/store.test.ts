@@ -43,9 +43,9 @@ const wanted = [
 /** The small files of the model, which are downloaded before the weights. */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 /**
- * The sizes of the small files in bytes. Tests write them at the start of `breaksAfter`, an option of the test server.
- * Element n of this option is the number of bytes after which transfer n breaks. The small files are transferred first,
- * so they arrive completely, and only the later transfers, those of weights, break.
+ * The sizes of the small files in bytes, for the option `breaksAfter` of the test server. Element n of this option is
+ * the number of bytes after which transfer n ends. The small files are transferred first. If `breaksAfter` begins with
+ * their sizes, they arrive completely. The next elements are then for the transfers of the weights.
  */
 const wholeSmall = small.map(path => files[path].length)
 

@@ -37,8 +37,8 @@ test('a process cannot have a second pool with another number of threads', () =>
 })
 
 test('C strings live as long as the array of pointers to them', () => {
-  // If the garbage collection frees the C strings of `words`, the C strings of `others` overwrite their memory. The
-  // reason is that the heap has little other free memory for texts of this length.
+  // If the garbage collection frees the C strings of `words`, the C strings of `others` overwrite their memory. All
+  // these strings have about the same length, and the heap has little other free memory for this length.
   const textOf = (name: string, at: number) => `${name} ${at}`.padEnd(500)
   const words = Array.from({ length: 1000 }, (_, at) => textOf('word', at))
   const pointers = cStrings(words)
