@@ -31,8 +31,8 @@ export const pull = command({
     const pulled = from === undefined ? pullFrom(source) : installCuda(from)
     const folder = await pulled.catch(error => {
       // `from` is a NuGet package file that the user names. If the error names this file, the file cannot be read, and
-      // the error is thrown unchanged. The command writes only into the folder of the CUDA provider and beside this
-      // folder. So another error of the file system means that this folder cannot be written.
+      // the error is thrown unchanged. The command writes only to the folder of the CUDA provider and to the folder
+      // above it. So any other error of the file system means that this place cannot be written.
       if (from !== undefined && error.path === from) throw error
       throw unwritable(error, { folder: newCudaFolder(), setting: 'STENO_DATA_DIR' })
     })

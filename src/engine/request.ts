@@ -79,7 +79,7 @@ export type TranscribeOptions = {
   /**
    * Called with the turns of the speakers in order of their starts, before the end of a job with diarization or
    * separate channels. A retry of the job can call it again. Each turn has a label such as `SPEAKER 1`, even if the
-   * transcript has a name. Not called if a worker on another machine runs the job.
+   * transcript gets the person's name. Not called if a worker on another machine runs the job.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

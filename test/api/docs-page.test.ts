@@ -137,7 +137,7 @@ test('every link of the page leads to a part of it, and every endpoint has field
   expect(text.split('The API key is missing or not valid').length).toBe(2)
 })
 
-/** Some error codes of three endpoints: codes of one and of several words, and codes of OpenAI's API. */
+/** Some error codes that the page must show for three endpoints. */
 const errorsShown: Record<string, string[]> = {
   postTranscribeIdCancel: ['CONFLICT', 'FORBIDDEN', 'TRANSCRIPTION_NOT_FOUND'],
   getTranscribeIdAudio: ['GONE', 'RANGE_NOT_SATISFIABLE'],

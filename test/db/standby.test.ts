@@ -145,8 +145,9 @@ test('a planned stop loses nothing, and the first server comes back with what th
 })
 
 /**
- * Returns a pair whose second server was killed while it took over. This server had already renamed its former
- * database, but not the write-ahead log of that database. The restored database was not yet in its place.
+ * Returns a pair whose second server was killed while it replaced its former database by the database of the first
+ * server. It had renamed the former database, but not yet the write-ahead log of this database. The other database was
+ * not yet at its place.
  */
 async function killedTakeover(): Promise<{ folder: string; two: string }> {
   const [folder] = await startPair()

@@ -128,9 +128,9 @@ function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[
     return element('114d9b74', ...entries)
   }
   const sum = (parts: Buffer[]) => parts.reduce((bytes, part) => bytes + part.length, 0)
-  // A list has one entry for each listed element: its id, and its position in eight bytes. So the length of a list
-  // depends only on the number of entries, and is known before the positions. `named` has the elements in the first
-  // list. `other` has the second list, if there is one.
+  // The list at the start (SeekHead) has the id and the position of each element in `named`. The positions depend on
+  // the length of the list. This length is known before the positions, because each position takes eight bytes. `other`
+  // has the second list, if there is one.
   const named = hasOtherList ? [list(last, 0)] : last
   const from = list(named, 0).length + fileInfo.length + cluster.length
   const other = hasOtherList ? [list(last, from + named[0]!.length)] : []

@@ -26,7 +26,7 @@ function hasRoomInMemory(): boolean {
 
 /**
  * Creates a temporary folder. The folder is removed at the end of the calling test, or of the test file if no test is
- * running. A folder that a `beforeAll` function creates is removed when this function ends.
+ * running. Do not call it in a `beforeAll` function: the folder would be removed when the `beforeAll` function ends.
  */
 export function temporaryFolder(): string {
   return folderIn(scratch)

@@ -21,8 +21,8 @@ export function inTurn<T>(accountId: string, work: () => T | Promise<T>): Promis
 }
 
 /**
- * Waits until the account may use a transcript (see `inTurn`), and returns the response that `write` then makes. If
- * `isLarge` is true, first waits until few enough large responses are in memory (see `sendLarge`).
+ * Waits for the turn of the account (see `inTurn`), and returns the response that `write` then makes. If `isLarge` is
+ * true, first waits until fewer large responses are in memory (see `sendLarge`).
  */
 export async function answerInTurn(
   accountId: string,

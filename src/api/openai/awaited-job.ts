@@ -63,8 +63,8 @@ export function startAwaited({ db, live: jobs, runner }: Service, job: Job, sign
   })
   runner.start(job)
   if (signal.aborted) abandon()
-  // When the server begins to stop, `jobs` calls `look`, which cancels the job if it has not ended. If the server has
-  // already begun to stop, `jobs` does not call `look` again. So it is called here.
+  // When the server begins to stop, `jobs` calls `look` of each job that it knows. `look` cancels a job that has not
+  // ended. If the server began to stop before `jobs` knew this job, `look` must be called here.
   if (jobs.isClosed) look()
   return {
     live,

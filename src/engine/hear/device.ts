@@ -23,7 +23,8 @@ export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
  * Opens a model on a GPU with 16-bit floats, and checks its decoder. After an error, tries again with 32-bit floats,
- * and throws if this fails too. `variant` is the suffix of the model's ONNX files, such as `_fp16`.
+ * and throws if this fails too. Both attempts convert the weights in the same ONNX files. `variant` is the suffix of
+ * these files, such as `_fp16`.
  */
 export function openDevice(
   runtime: Runtime,

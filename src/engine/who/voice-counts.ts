@@ -12,9 +12,8 @@ export type PlacedSpan = { from: number; to: number; at: number }
 
 /**
  * The weights (0 to 1) of the speech model in two decisions: that a frame has speech, and that two people speak in it.
- * The segmentation model has the remaining weight. A weighted mean of 0.5 or more means yes. For `speech`, the
- * segmentation model alone cannot decide yes, because it adds at most 0.4 to the mean. The speech model must add at
- * least 0.1. So its probability (times 0.6 in the mean) must be at least 1/6.
+ * The segmentation model has the remaining weight. A weighted mean of 0.5 or more means yes. Both weights are above
+ * 0.5, so the segmentation model alone cannot decide yes.
  */
 const weights = { speech: 0.6, overlap: 0.7 }
 /**

@@ -88,8 +88,8 @@ type SaveProps = {
   /** The content of a file with only the selected passage, or null if the whole transcript is saved. */
   part: string | null
   /**
-   * False until the preview has been loaded, or could not be loaded. Until then, the file cannot be downloaded. The
-   * preview is loaded only after the server has stored all edits. A file that is downloaded earlier could lack edits.
+   * False while the preview is being loaded. The preview is loaded only after the server has stored all edits. A file
+   * that is downloaded before could lack edits, so the page does not allow it. True also if the loading has failed.
    */
   isReady: boolean
 }

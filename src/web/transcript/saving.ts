@@ -277,9 +277,9 @@ export class Saving {
   }
 
   /**
-   * Changes an utterance, but keeps the label of its speaker, because `Edits.names` holds the present name for this
-   * label. The caller increases `textChanges` once for all its changes, because each increase repeats the search in the
-   * transcript.
+   * Changes an utterance, but keeps the label of its speaker, by which `Edits.names` finds the present name. The page
+   * searches the transcript again when `textChanges` increases. So the caller increases `textChanges` only once, after
+   * all its changes.
    */
   #put(utterance: number, { speaker: _, ...fresh }: Partial<Utterance>): void {
     Object.assign(this.result.utterances[utterance] ?? {}, fresh)
