@@ -68,8 +68,8 @@ async function start(config: Config, parts: Partial<Parts>): Promise<Running> {
 }
 
 /**
- * Joins a pair of servers, of which only one serves at a time. Waits until this server may serve. Returns null if no
- * pair is configured.
+ * Makes this server one of a pair of servers, of which only one serves at a time. Waits until this server may serve.
+ * Returns null if no pair is configured.
  */
 async function joinPair(
   { standby: folder, dataDir, standbyAfterMs: afterMs, standbyEveryMs: everyMs }: Config,
@@ -101,8 +101,8 @@ function requireUsable(dataDir: string): void {
 
 /**
  * Listens on the configured address. Throws an error if the address cannot be used. For a known cause, the error names
- * the setting to change. It is a ConfigError if only root may use the port, because a restart with the same settings
- * would fail too.
+ * the setting to change. If only root may use the port, a restart with the same settings would fail too. The error is
+ * then a ConfigError: its exit code tells systemd not to restart the program.
  */
 function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
   try {

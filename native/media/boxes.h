@@ -162,9 +162,9 @@ typedef struct Fragments {
     // `run_left` is the number of entries left. `before` is the start time, in ticks, of the last packet of this track
     // before the run.
     int64_t run_flags, run_at, run_left, before;
-    // The packet that was read last. `is_overlap` is true if this packet does not start later than the last packet of
-    // the track before this run, whose start is the field `before`. FFmpeg decodes such a packet but drops its sound,
-    // so packets.c does the same.
+    // The packet that was read last, from the current run (a list of packets). `before` is the time at which the last
+    // packet of the track before this run starts. `is_overlap` is true if `packet` starts at this time or earlier.
+    // FFmpeg decodes such a packet but drops its sound, so packets.c does the same.
     Packet packet;
     bool is_overlap;
     // True if the file was read to its end. False if it has a part that only FFmpeg can read. FFmpeg then reads the

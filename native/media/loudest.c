@@ -140,7 +140,7 @@ static int choose(AVFormatContext *format, const Level *levels, int chosen)
 }
 
 // Compares the loudness of the track `chosen` and of the other microphones of the recording. Returns the track to
-// transcribe. FFmpeg discards all other streams.
+// transcribe. During the comparison, FFmpeg discards the packets of all streams that are not compared.
 static int compare(AVFormatContext *format, int chosen)
 {
     static Level levels[TRACKS_MAX];

@@ -167,10 +167,11 @@ static void hide_in_part(Element part)
         hide_encoded_tracks(part);
 }
 
-// Hides large attachments and encoded audio tracks from FFmpeg if they are behind the first cluster (the packets). The
-// element SeekHead lists the positions of such elements. A program that edits a file moves an element there if it has
-// become too large for its old place. SeekHead itself can move there too. The SeekHead before the clusters (`is_first`)
-// then lists the moved SeekHead, so the moved one is read as well.
+// Hides two kinds of elements from FFmpeg if they are behind the first cluster (the packets): large attachments, and
+// audio tracks that FFmpeg would decode to noise. The element SeekHead (`list`) lists the positions of such elements. A
+// program that edits a file moves an element behind the packets if the element has become too large for its old place.
+// SeekHead itself can move behind the packets too. The SeekHead before the clusters (`is_first`) then lists the moved
+// SeekHead, so the moved one is read as well.
 static void hide_listed_parts(Element list, bool is_first)
 {
     Element entry, part;

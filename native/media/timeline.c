@@ -52,8 +52,9 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     return (Placement){0, skip};
 }
 
-// Counts how many spans in a row have slow timestamps. `is_slow` uses this number. A timestamp is slow if the time
-// since the previous timestamp is less than `SLOW_SHARE` (0.52) times the length of the previous span.
+// Counts how many spans (packets or frames) in a row have slow timestamps. `is_slow` uses this number. From one
+// timestamp to the next, the time should advance by the length of the first span. If it advances by less than
+// `SLOW_SHARE` (0.52) times this length, the second timestamp is slow.
 static void watch_clock(Timeline *timeline, Span span)
 {
     const Span last = timeline->last;
@@ -65,19 +66,20 @@ static void watch_clock(Timeline *timeline, Span span)
     timeline->last = span;
 }
 
-// Returns true if the timestamps of the last spans are slow: they advance by less than about half the length of a span.
-// By these timestamps, the spans overlap, and an overlap is usually cut. But the timestamps are wrong and the sound
-// does not overlap, so it must not be cut. Programs that copy a recording write such timestamps where the clock of the
-// recording was set back: each packet gets the smallest possible timestamp until the clock reaches the old time again.
+// Returns true if the timestamps of the last spans (packets or frames) are slow: from one span to the next, they
+// advance by less than about half the length of a span. According to these timestamps, each span starts before the
+// previous span ends. Such an overlap is usually cut. But slow timestamps are wrong and the sound does not overlap, so
+// the sound must not be cut. Programs that copy a recording write slow timestamps where the clock of the recording was
+// set back: each packet gets a timestamp just after the previous one, until the clock reaches the old time again.
 static bool is_slow(const Timeline *timeline)
 {
     return timeline->slow_spans >= SLOW_SPANS_MIN;
 }
 
-// Returns the difference, in samples, between the timestamp of a span and the end of the sound so far. Slow timestamps
-// advance by less than the sound lasts. So the sound is placed later than the timestamps say: by `moved` samples in
-// total. After slow timestamps, the next right timestamp jumps forward. The first `moved` samples of this jump are no
-// gap, because the sound already fills this time. They are subtracted.
+// Returns the difference, in samples, between the timestamp of a span and the end of the sound so far. Sound with slow
+// timestamps (see `is_slow`) is written in full, so it ends later than its timestamps say: `moved` samples later. Then
+// the next right timestamp seems to be after a gap. But the sound already fills the first `moved` samples of this gap,
+// so they are subtracted from the difference.
 static double drift_of(Timeline *timeline, Span span)
 {
     if (!span.has_start)
@@ -100,9 +102,10 @@ void timeline_continue(Timeline *timeline)
 
 // Decides at which time a span of sound (a packet or a frame) is written, and sets `placement`. Usually, a small
 // difference between the timestamp and the end of the previous span is ignored (see `jitter`). If `is_exact` is true,
-// each difference of more than one sample is corrected, except overlaps by slow timestamps (see `is_slow`). Returns
-// false if the span cannot be placed yet, because its timestamp jumps by more than a second. The caller then keeps the
-// span until `timeline_settle` has seen the next span.
+// a difference of more than one sample is corrected: a gap becomes silence, and an overlap is cut. An overlap is not
+// cut if the timestamps advance too slowly, because such timestamps are wrong (see `is_slow`). Returns false if the
+// span cannot be placed yet, because its timestamp jumps by more than a second. The caller then keeps the span until
+// `timeline_settle` has seen the next span.
 bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *placement)
 {
     if (timeline->continues && span.has_start) {
@@ -136,10 +139,11 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
     return true;
 }
 
-// A span is held if its timestamp has jumped: it differs by more than a second from the end of the sound so far.
-// Returns true if the timestamp of the next span confirms the jump, because it follows the held span. This is so after
-// a gap in the sound, or if the clock was set to another time. Returns false if the next timestamp follows the sound
-// before the jump, or is missing. Then only the timestamp of the held span counts as wrong.
+// Decides if the jump of a held span is real. A held span is not written yet, because its timestamp differs by more
+// than a second from the end of the sound so far. Returns true if the timestamp of the next span has jumped too. This
+// is so after a gap in the sound, or if the clock was set to another time. Returns false if the next timestamp
+// continues the timestamps before the jump, or if the next span has no timestamp. Then only the timestamp of the held
+// span counts as wrong.
 static bool jump_lasts(const Timeline *timeline, double drift, Span next)
 {
     if (!next.has_start)

@@ -82,8 +82,9 @@ async function killedRow(engine: Engine, recording: Recording): Promise<string[]
 }
 
 /**
- * Measures the jobs of `run`, which returns the text of each job, and then closes the engines. Counts the texts that
- * are equal to `expected`.
+ * Measures the time and the GPU memory of `run`, which runs the jobs and returns the text of each job. Then closes
+ * `engine`. Returns a row of the table, which also says how many texts are equal to `expected`. `engines` is the first
+ * cell of the row.
  */
 async function measured(
   engine: Engine,

@@ -3,9 +3,10 @@
 // again.
 //
 // Anyone can sign up with the email address of another person. If two sign-ups have different passwords, one of them
-// may come from a stranger, and it is unknown which one. No link may then verify the account with either password:
+// may come from a stranger, and it is unknown which one. Therefore:
 // - A sign-up with a different password removes the password from all earlier links to this address.
-// - While a link without a password is valid, each new link has no password either.
+// - While a link without a password is valid, each new link has no password either. Otherwise, the new link has the
+//   password of its own sign-up.
 // - The person who opens a link without a password chooses a new password. Only the owner of the address gets the link.
 
 import { sha256 } from '../base/hash.ts'
@@ -16,8 +17,8 @@ import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 import { purgeRows } from './purge-rows.ts'
 
 /**
- * Stored in place of a password hash, if the link must not set the password of the sign-up. The person who opens this
- * link chooses a new password.
+ * Stored with a verification link in place of the password hash of the sign-up, if sign-ups with this email address had
+ * different passwords. The person who opens this link must choose a new password.
  */
 const noPassword = ''
 
@@ -72,8 +73,8 @@ export function findPendingPassword(db: Db, email: string): string | null {
 }
 
 /**
- * Returns the password hash of the sign-up (or `noPassword`) that is stored with each valid link to an unverified
- * account. The newest link comes first.
+ * Returns the password hash of each valid verification link that was mailed to this address, or `noPassword` for a link
+ * without one. The newest link comes first. If the account is verified, the result is empty.
  */
 function validHashes(db: Db, email: string): string[] {
   return db
@@ -105,8 +106,8 @@ function hadMail(db: Db, accountId: string): boolean {
 /**
  * Verifies the account of a mailed link. `token` is the secret part of the link. `chosenHash` is the hash of a password
  * that the person chooses now, or null. Returns `invalid` if the link is unknown, used or expired, or if the account is
- * already verified. Returns `password-missing` if `chosenHash` is null and the link has no password. The link can then
- * be used again.
+ * already verified. Returns `password-missing` if `chosenHash` is null and no password hash is stored with the link.
+ * The link can then be used again.
  */
 export function useVerification(
   db: Db,

@@ -104,8 +104,9 @@ export function filesOf(file: string, dataDir: string): { from: string; to: stri
 }
 
 /**
- * Restores a copy of the database into a data folder without a database and a secret. Then applies missing migrations.
- * If a migration fails, the copy stays in the data folder, and the next start of the service tries the migration again.
+ * Restores a copy of the database into a data folder. Throws if the folder already has a database or a secret (the file
+ * secret.key). Then applies missing migrations. If a migration fails, the copy stays in the data folder, and the next
+ * start of the service tries the migration again.
  */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
   requireNoDatabase(dataDir)

@@ -42,8 +42,9 @@ export function openDrain(
   let isLogKept = false
 
   /**
-   * Flushes the database file. After a failed flush, the connections in `readers` must stay open, so that SQLite keeps
-   * the changes in the log.
+   * Flushes the database file. After a failed flush, the database file on the disk may lack changes that only the log
+   * still has. So the connections in `readers` must then stay open: without them, SQLite would overwrite these changes
+   * in the log.
    */
   async function flushFile(): Promise<void> {
     file.written()

@@ -32,7 +32,10 @@ export type LeaseOptions = {
 
 export type Lease = {
   generation: number
-  /** The lease before this lease. The first lease in the folder has a `last.generation` of 0. */
+  /**
+   * The lease before this lease in the shared folder. If this lease is the first one there, `last` stands for no lease:
+   * its `generation` is 0, and its `holder` is null.
+   */
   last: Found
   /**
    * Returns true if the last renewal is at most half of `afterMs` ago. Otherwise, this server must not write to its

@@ -78,8 +78,8 @@ export const transcriptLimits = {
    */
   searchPartUtterances: 65_536,
   /**
-   * Maximum number of hits that a search in the order `best` ranks: the newest ones. Ranking 1000 hits takes about 30
-   * ms.
+   * A search in the order `best` ranks only the newest hits, at most this number of them. It does not return older
+   * hits. Ranking 1000 hits takes about 30 ms.
    */
   searchRankedMax: 1000,
   /** Number of characters at the start of a hit in which the ranking counts the words of the query. */

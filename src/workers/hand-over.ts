@@ -24,8 +24,9 @@ export class HandOver {
   readonly done: Promise<Transcript>
   /**
    * The place of the job's message in the JetStream stream. `pool` names the group of workers whose queue has the
-   * message. `sequence` is the number of the newest message that JetStream accepted for this pool, or 0 if that is not
-   * known. `place` is null if this process has put the job into no queue, or has removed the message.
+   * message. The server may send the message several times, for example after an outage of NATS. `sequence` is the
+   * number that JetStream gave the job's newest message in this queue, or 0 if that is not known. `place` is null if
+   * this process has put the job into no queue, or has removed the message.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null

@@ -129,8 +129,8 @@ export class Link {
   }
 
   /**
-   * Follows the state of a connection. Resolves when the connection is closed. Throws if another server of this cluster
-   * must serve in place of this one.
+   * Follows the state of a connection to NATS. Resolves when the connection is closed. Throws if another steno server
+   * with the same cluster name must serve instead of this steno server.
    */
   async #follow(nats: NatsConnection): Promise<void> {
     for await (const { type } of nats.status()) {

@@ -311,8 +311,9 @@ test.skipIf(!clips)(
       }
       const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`.replace('http', 'HTTP'))
       expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
-      // A download has two entries below `temporary`: a folder and the file in it. The first download is removed before
-      // the second one begins.
+      // The number of entries below `temporary` during each of the three transcriptions. `sound` is a local file, so
+      // there is no entry yet. For a download, there are two: a folder and one file in it. The first download is
+      // removed before the second one begins.
       const copies = [0, 2, 2]
       expect(seen).toEqual(copies.map(copies => ({ isThere: true, together: 1, copies })))
       expect(readdirSync(temporary)).toEqual([])
@@ -687,8 +688,8 @@ test.skipIf(!clips)(
     let calls = 0
     const transcribe: Transcribe = async (input, options) => {
       options.onUtterances?.((await answer(input, options)).utterances, 0, 'en')
-      // Both files are first transcribed together, and these two calls fail. Then each file is transcribed alone: the
-      // third call is for the first file.
+      // At first, both files are transcribed together: this function is called once for each file, and both calls fail.
+      // Then each file is transcribed alone: the third call is for the first file.
       if (++calls === 3) controller.abort()
       throw new Error('the engine process ended (SIGKILL)')
     }

@@ -569,8 +569,9 @@ test('an error after the start of the body is retried with exponential backoff, 
     '/gone': (socket, _, nth) => (nth === 1 ? first(socket) : answer(socket, 403)),
   })
 
-  // The connection breaks off only after all sent bytes are in the file. Bytes that wait for the reader would be lost, and
-  // the download would start over.
+  // The connection ends only after all 90,000 bytes are in the file. If it ended earlier, bytes that are not in the
+  // file yet could be lost. Without any byte in the file, the next attempt would start at the first byte, and not
+  // at byte 90,000.
   const onProgress = (bytes: number) => {
     if (bytes === 90_000) breakOff()
   }

@@ -10,8 +10,9 @@ import { pocketWeights } from './float-weights.ts'
 import { filesOf, hashesOf, keptFolder } from './kept-folder.ts'
 
 /**
- * Returns a folder with the compact form of the pocket model. Tests must not change its files. Writing the folder takes
- * half a second of CPU time, so the folder is kept until the model or the code changes.
+ * Returns a folder with the compact form of the pocket model, a small Whisper model for tests. Tests must not change
+ * its files. Writing the folder takes half a second of CPU time, so the folder is kept until the model or the code
+ * changes.
  */
 export function compactPocket(pocket: string): Promise<string> {
   const code = hashesOf('src/engine/{network,onnx}/*', 'test/support/{compact-pocket,float-weights}.ts')

@@ -6,14 +6,18 @@ import { join } from 'node:path'
 /** A change that gives a model the token ids of another Whisper model: adds `by` to each id from `movedFrom` on. */
 export type Move = { movedFrom: number; by: number }
 
-/** A cache of the changed tokenizers. The key has the hash of the original tokenizer, `movedFrom` and `by`. */
+/**
+ * A cache of the tokenizers with moved tokens, as JSON. The key is made of the hash of the original tokenizer and the
+ * two numbers of the `Move`.
+ */
 const tokenizers = new Map<string, string>()
 
 /**
- * Moves the tokens of the model in `folder`. If `by` is positive, the tokenizer gets one more language token, as in
- * Whisper large-v3. If `by` is negative, the model becomes English-only, and the moved tokens replace the tokens that
- * had these ids. The tokenizer loses its merges, which are needed only to encode a text. Without them, it is read in half
- * the time.
+ * Moves the tokens of the model in `folder`: adds `by` to each id from `movedFrom` on. If `by` is positive, the id
+ * `movedFrom` becomes free, and the tokenizer gets one more language token there, as in Whisper large-v3. If `by` is
+ * negative, the model becomes English-only, and the moved tokens replace the tokens that had the ids just below
+ * `movedFrom`. The tokenizer loses its merges, which are needed only to encode a text. Without the merges, reading the
+ * tokenizer takes half the time.
  */
 export function moveTokens(folder: string, move: Move): void {
   const { movedFrom, by } = move

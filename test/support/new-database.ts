@@ -25,9 +25,9 @@ export function placeDatabase(dataDir: string): void {
 }
 
 /**
- * Opens the database of a data folder. If the database is missing, `placeDatabase` first writes one, because `openDb`
- * would need more CPU time to create it. At the first call in a process, `placeDatabase` writes nothing, and `openDb`
- * creates the database and runs all migrations.
+ * Opens the database of a data folder. If the database is missing, `placeDatabase` first writes an empty database with
+ * all migrations. This takes less CPU time than the migrations. The first call in a process is an exception:
+ * `placeDatabase` writes nothing, so that `openDb` creates the database and runs all migrations.
  */
 export function openTestDb(dataDir: string, options: DbOptions = {}): Db {
   placeDatabase(dataDir)

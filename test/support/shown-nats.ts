@@ -1,5 +1,6 @@
-// Starts nats-server with the users and rights that docs/workers.md recommends. A second NATS account has a user of a
-// program that is not part of steno, to test that this program cannot read the messages of steno.
+// Starts nats-server with the users and rights that docs/workers.md recommends. Adds the user `other`, which stands for
+// a program that is not part of steno. The user has a NATS account of its own: NATS keeps the messages of two accounts
+// apart. A test checks that a worker of steno cannot make JetStream send a message into this account.
 
 import { join } from 'node:path'
 import { blocksOf, readDocument } from './documents.ts'

@@ -1,6 +1,6 @@
 // Runs a whole job with a built program: an upload of a clip, the transcription, and its subtitles. The program has its
 // own folder, and none of the test's environment variables. This file can also run as a script: `whole-job.ts PLACE
-// CLIP COMMAND…`.
+// CLIP COMMAND…`. PLACE is the folder in which the program starts and creates its data folder.
 
 export type WholeJob = {
   /**

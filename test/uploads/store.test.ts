@@ -1,4 +1,5 @@
-// Tests the upload store without a server: PUT requests, forms, resumable uploads, and the quota of running downloads.
+// Tests the upload store without a server: PUT requests, forms, resumable uploads, and the disk quota of an account.
+// The files that the jobs of the account are downloading count towards this quota too.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

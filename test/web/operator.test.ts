@@ -103,7 +103,8 @@ seen('the page of the operator tells other accounts how to become an operator', 
   })
   await page.goto('/operator')
   await page.getByText('steno accounts operator EMAIL on').waitFor()
-  // The page may have sent requests before it knew the account. After this fetch, the test has counted all of them.
+  // Until the page knows that this account is not an operator, the page asks for the operator's data. Such requests may
+  // still be on their way. The fetch ends after them, so `requests` then counts all of them.
   const fetchFacts = () => page.evaluate("fetch('/v1').then(response => response.text())")
   await fetchFacts()
   const before = requests

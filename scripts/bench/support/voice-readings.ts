@@ -20,8 +20,9 @@ export async function openVoiceReader(runtime: Runtime, folder: string): Promise
 }
 
 /**
- * Encodes all windows of the sound with the speech model. The voice network, a small network, reads the encoder's
- * output and passes its voice readings to the diarization.
+ * Passes the voice readings of all windows of the sound to the diarization. A voice reading says how many voices speak
+ * at each moment of a window, and has vectors of these voices. The encoder of the speech model encodes each window, and
+ * a small second network (the voice network) finds the voice reading in the output of the encoder.
  */
 export async function addVoiceReadings(
   models: VoiceReader,

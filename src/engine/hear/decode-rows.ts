@@ -58,9 +58,9 @@ export type Attempt = {
   hypothesis: Hypothesis
   /**
    * True if the decoding was stopped because the text is probably wrong: it repeats itself (a loop), or it is too long
-   * (`limit` tokens). Otherwise false.
-   * Also false for a text without a loop that has `tokensMax` tokens and a complete sentence. Only the speech after its
-   * last complete sentence is then decoded again (see `hypothesis.unfinished`).
+   * (`limit` tokens). There is one exception, for a text of `tokensMax` tokens without a loop. If it has a complete
+   * sentence, `looped` is false, and only the speech after its last complete sentence is decoded again (see
+   * `hypothesis.unfinished`).
    */
   looped: boolean
   /**

@@ -18,8 +18,9 @@ const steps = 6
 
 /**
  * Decodes a few tokens in two ways, and throws if the log probabilities differ by more than `differenceMax`. The first
- * way goes token by token: each step reads the caches, the GPU chooses the token, and CUDA records or replays its
- * calls. The second way reads all earlier tokens in one run without a recording, and the CPU chooses the next token.
+ * way goes token by token: each step reads the caches, and the GPU chooses the token. CUDA records the kernel calls
+ * (calls of functions on the GPU) of a step, or replays recorded ones. The second way reads all earlier tokens in one
+ * run, whose kernel calls are not recorded, and the CPU chooses the next token.
  */
 export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void {
   const picture = new Float32Array(facts.mels * windowMelFrames).map((_, at) => (at % 7 === 0 ? 0.5 : -0.5))

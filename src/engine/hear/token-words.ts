@@ -75,8 +75,8 @@ export function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
 }
 
 /**
- * Joins the elements of `pieces` into words. A word begins at each element for which `begins` returns true, except
- * after a single space.
+ * Joins the elements of `pieces` into words. A word begins at each element for which `begins` returns true. But if the
+ * word before is only a single space so far, the element is added to it, because a space is not a word of its own.
  */
 function joined(
   pieces: readonly Piece[],

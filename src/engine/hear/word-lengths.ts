@@ -17,7 +17,8 @@ const wordMaxInside = 2 * sampleRate
 /**
  * Shortens long words, because the time of a long word often includes silence. The maximum length is twice the median
  * length of the words, but at least 1 s and at most 1.4 s. A longer word at the start or end of a sentence is shortened
- * to this maximum. Silence is rarer inside a sentence. So a word there stays unchanged, unless it is longer than 2 s.
+ * to this maximum. Silence is rarer inside a sentence. So a word there is shortened to the maximum only if the word is
+ * longer than 2 s.
  */
 export function limitLengths<Word extends Span & { text: string }>(words: readonly Word[]): Word[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)

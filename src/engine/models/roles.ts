@@ -9,8 +9,8 @@ export const builtInSpeech = 'base' satisfies ModelId
 export const fastSpeech = 'parakeet' satisfies ModelId
 
 /**
- * The value of STENO_MODEL with which `fastSpeech` transcribes the languages that it supports. For all other languages,
- * steno uses the same models as without STENO_MODEL.
+ * The value of STENO_MODEL that selects the speech model `fastSpeech` for each language that this model supports. For
+ * all other languages, steno uses the same models as without STENO_MODEL.
  */
 export const automaticFast = 'auto-fast'
 

@@ -92,9 +92,10 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 type Scores = { scores: string; groups: number; size: number; before: number }
 
 /**
- * The maximum number of tokens in a group. The CUDA provider finds the highest of at most 512 scores in one quick
- * kernel. With ArgMax and ReduceMax over whole rows, a run of the decoder for one token took 8.8 ms instead of 0.84 ms
- * (8 rows, Whisper base, H200).
+ * The maximum number of tokens in a group. A row has the scores of all tokens for one window, and is divided into
+ * groups for speed: the CUDA provider finds the highest of at most 512 scores in one quick kernel. With ArgMax and
+ * ReduceMax over undivided rows, a run of the decoder for one token took 8.8 ms instead of 0.84 ms (8 rows, Whisper
+ * base, H200).
  */
 const groupMax = 512
 
@@ -162,8 +163,9 @@ function penalised(layers: FloatLayers, row: string, from: number, penalties: Fl
 }
 
 /**
- * Adds operations that find the highest score in each row, and its column. The search is first in each group, and then
- * among the highest scores of the groups.
+ * Adds operations that find the highest score in each row of the batch, and its column. The columns of a row are
+ * divided into groups (see `groupMax`), because a GPU searches small groups faster. The operations find the highest
+ * score of each group, and then the highest of these scores.
  */
 function bestOf(layers: FloatLayers, { scores, groups, size }: Scores): { index: string; score: string } {
   const { graph } = layers

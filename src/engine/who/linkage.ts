@@ -79,9 +79,10 @@ export class Linkage {
       // The matrix of distances is symmetric, so rows are read here instead of columns. Reading along a row is faster.
       const mean = share * this.distance(first, row) + otherShare * this.distance(second, row)
       this.setDistance(first, row, mean)
-      // `mean` is the distance from the cluster `row` to the merged cluster. It is the mean of the distances from `row`
-      // to the two former clusters. Each of them is at least `bounds[row]`, so `mean` is too, and this bound remains
-      // valid. Only a rounding error can make `mean` lower. It is then the new bound.
+      // `mean` is the distance from the cluster `row` to the merged cluster. It is a weighted mean of the distances
+      // from `row` to the two former clusters. `bounds[row]` is a lower bound of the distances from `row` to all other
+      // clusters. So both distances are at least `bounds[row]`, and `mean` is too. The bound remains valid. Only a
+      // rounding error can make `mean` lower than the bound. `mean` then becomes the new bound.
       if (this.distance(first, row) >= this.bounds[row]!) continue
       this.bounds[row] = mean
       this.nearest[row] = first

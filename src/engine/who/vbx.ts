@@ -19,8 +19,8 @@ const startPreference = 7
  */
 const roundsMax = 40
 /**
- * The maximum share of all embeddings for a superfluous speaker. Almost nothing of any embedding belongs to such a
- * speaker, so the speaker is left out of the next rounds.
+ * Each round divides each embedding among the speakers: every speaker gets a share of the embedding. A speaker whose
+ * share, as a mean over all embeddings, is at most this value is superfluous, and is left out of the next rounds.
  */
 const lostShare = 1e-9
 /** The clustering ends when the lower bound of the likelihood grows by less than this value in a round. */
@@ -103,9 +103,10 @@ function productOf(feature: Float64Array, mean: Float64Array, offset: number): n
  * Estimates the voice of each speaker, as a posterior distribution, from the embeddings of the speaker. The score of an
  * embedding for a speaker is its dot product with the speaker's `means`, plus the speaker's `offsets`.
  *
- * `penalty` is a part of the lower bound of the likelihood, by which `vbx` decides when to end. It is -`priorWeight`
- * times the sum of the KL divergences. A KL divergence measures how much a speaker's distribution differs from the
- * prior. The prior is the distribution that is assumed before any embedding is known.
+ * `penalty` is one of the two terms of the lower bound of the likelihood. When this bound grows by less than `gainMin`
+ * in a round, `vbx` ends. The penalty is -`priorWeight` times the sum of the KL divergences. A KL divergence measures
+ * how much a speaker's distribution differs from the prior. The prior is the distribution that is assumed before any
+ * embedding is known.
  */
 function speakersFrom(
   features: readonly Float64Array[],

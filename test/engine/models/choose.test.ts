@@ -258,7 +258,8 @@ test('with auto-fast, several GPUs are used by the fast model, also beside a def
     await Bun.write(join(newCudaFolder(), cudaProvider), '')
     await Bun.write(join(await install('large-v3-turbo'), compactFile), 'weights')
     expect(gpus({ model: null })).toEqual([])
-    // The fast model is downloaded before the engine starts. So the GPUs are used even if it is not installed yet.
+    // The fast model is not installed here. The server downloads it before the engine starts, and then runs it on the
+    // GPUs. So the list of GPUs is not empty.
     expect(gpus({ model: 'auto-fast' })).toEqual(['0', '1'])
     await installFast()
     expect(gpus({ model: 'auto-fast' })).toEqual(['0', '1'])
