@@ -129,8 +129,9 @@ bool is_mp4_without_index(void)
             return walk.is_cut;
         has_data = has_data || has_type(&box, "mdat") || has_type(&box, "moof");
     }
-    // Some programs write the size of the box `mdat`, which has the bytes of the packets, only at the end of the
-    // recording. Before, the size is 0, and the walk ends at this box.
+    // The box `mdat` contains the bytes of the packets. Some programs write the size of this box only at the end of the
+    // recording. In an interrupted recording, the size is still 0. `next_box` then returns false at this box, so the
+    // loop has not counted it as data.
     const uint8_t *type = peek(at + 4, 4);
     return has_data || (type && memcmp(type, "mdat", 4) == 0);
 }

@@ -2,7 +2,7 @@
 //
 //     checks escape PARENT FOLDER PORT <FILE     tries forbidden actions, prints the outcomes as JSON (escape.c)
 //     checks timeline CLOCK_RESTARTS <LINES      prints at which time each span of sound is placed
-//     checks edits INDEX_BYTES_MIN <FILE         prints 1 if the edit lists only shift or trim, otherwise 0
+//     checks edits INDEX_BYTES_MIN <FILE         prints 1 if FFmpeg need not apply the edit lists in full (edits.c)
 //     checks mix <FLOATS                         mixes pairs of samples to one channel
 
 #include "checks.h"

@@ -124,8 +124,8 @@ static bool read_file_box(Fragments *fragments)
     if (!next_box(&fragments->walk, &fragments->at, fragments->file_bytes, &box))
         return false;
     // The box `mdat` (the bytes of packets) at the end of the file may be cut off, as in an interrupted recording. This
-    // code then reads the file up to the cut. But if the file also has the box `sidx` (a list of the fragments), FFmpeg
-    // treats the cut in another way than this code. FFmpeg must then read the file.
+    // code must give the same sound as FFmpeg. Without the box `sidx` (a list of the fragments), both read the file up
+    // to the cut. With `sidx`, FFmpeg treats the cut in another way, so FFmpeg must read the file itself.
     if (fragments->at > fragments->file_bytes && (!has_type(&box, "mdat") || fragments->has_index))
         return false;
     if (has_type(&box, "mdat")) {

@@ -20,9 +20,8 @@ static const double fraction_error = 0.001;
 // length is found before it looks like a jump of the timestamps.
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
-// The first second of the audio. The length of the shortest decoded frame is needed to find slow timestamps
-// (`are_slow`). The frames of the first second do not count. They may be too short, because samples that the encoder
-// added are dropped.
+// The first second of the audio. Its frames may be too short, because samples that the encoder added are dropped. So
+// the search for the shortest decoded frame (`shortest`) leaves them out. `are_slow` needs the length of this frame.
 static const double first_second = SAMPLE_RATE;
 
 // The state of measuring a file. An Ogg file may contain several streams one after another (links.c). They are measured
@@ -32,8 +31,8 @@ typedef struct Meter {
     Timeline timeline;
     // The number of frames that were decoded.
     int64_t frames;
-    // The length of the shortest decoded frame in samples at 16 kHz, or 0 if no frame was decoded after the first
-    // second.
+    // The length of the shortest frame that was decoded after the first second, in samples at 16 kHz, or 0 if there is
+    // none. The frames of the first second are left out, because they may be too short.
     double shortest;
     // The number of packets in a row whose timestamps are slow: the time to the next packet is much shorter than the
     // sound of the packet.
@@ -80,16 +79,18 @@ static bool decode_head(Meter *meter, Source *source)
 }
 
 // Returns true if the file gives this packet a wrong length: the packet reaches more than `overlap_max` past the start
-// of the next packet. If the clock was set back between the two packets, their starts count as equal.
+// of the next packet. If the next packet has an earlier timestamp, for example because the recorder's clock was set
+// back, both packets count as starting at the same time. Otherwise every packet before such a timestamp could seem too
+// long.
 static bool is_too_long(Span span, Span next)
 {
     const double step = next.start > span.start ? next.start - span.start : 0;
     return span.has_start && next.has_start && span.length - step > overlap_max;
 }
 
-// Returns true if the timestamps of several packets in a row are slow: the sound of each packet is much longer than the
-// time to the next packet. The length that the file gives for such a packet may be too short as well. If it is shorter
-// than the shortest decoded frame, the length of this frame is used instead.
+// Timestamps are slow if the time from one packet to the next is less than about half the length of the packet's sound.
+// Returns true if the timestamps of several packets in a row are slow. The file may give such packets a wrong length
+// that is too short. So the sound of each packet counts as at least as long as the shortest frame that was decoded.
 static bool are_slow(Meter *meter, Span span, Span next)
 {
     const double step = next.start - span.start;

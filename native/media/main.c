@@ -39,9 +39,9 @@ static bool read_argument(const char *text, const Argument *arguments, size_t co
     return false;
 }
 
-// Reads the order of the server from the arguments. Returns false if the command, the number of arguments, a name or a
-// value is wrong. Does not check whether a name occurs twice: the server has the same version as this program, and
-// passes each argument exactly once.
+// Reads the server's command (`inspect` or `decode`) and its settings from the arguments into `order`. Returns false if
+// the command, the number of arguments, a name or a value is wrong. Does not check whether a name occurs twice: the
+// server has the same version as this program, and passes each argument exactly once.
 static bool read_order(Order *order, int count, char **texts)
 {
     const Argument arguments[] = {

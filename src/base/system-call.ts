@@ -21,9 +21,9 @@ const numbers = {
 let library: ReturnType<typeof open> | undefined
 
 /**
- * Throws an error on Linux if this process cannot make system calls. Bun calls the C library by machine code that it
- * creates for this, and a setting of systemd can forbid to create machine code. The error message says what to change.
- * Does nothing on another system.
+ * Throws an error on Linux if this process cannot call the C library, through which this file makes system calls. Bun
+ * creates machine code for these calls, and a setting of systemd can forbid to create machine code. The error message
+ * says what to change. Does nothing on another system.
  */
 export function requireSystemCalls(): void {
   if (process.platform === 'linux') library ??= open()

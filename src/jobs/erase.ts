@@ -49,8 +49,9 @@ function deleteRows(db: Db, table: keyof typeof manyRows, accountId: string): vo
 }
 
 /**
- * Calls `work`, and then waits for as long as `work` took. Without this pause, a server that waits for the write lock
- * rarely gets it between two transactions.
+ * Calls `work`, and then waits for as long as `work` took. A command erases the account, while the server in another
+ * process may need the same database. Without this pause, the server rarely gets the write lock between two
+ * transactions of the command.
  */
 function withPause<Result>(work: () => Result): Result {
   const beganAt = performance.now()
@@ -60,8 +61,8 @@ function withPause<Result>(work: () => Result): Result {
 }
 
 /**
- * Returns what an erasure of this account would remove: the number of jobs that are not deleted, and the bytes of
- * media.
+ * Returns what an erasure of this account would remove: the number of its jobs, and the bytes of its media. Jobs that
+ * are already deleted are not counted.
  */
 export function countBelongings(db: Db, accountId: string): { jobs: number; mediaBytes: number } {
   const jobs = jobsOf(db, accountId)

@@ -106,9 +106,10 @@ export class Runner {
   }
 
   /**
-   * Fails a limited number of the jobs whose timeout has passed. A timeout starts at each change of the state, at each
-   * claim, and at each start of the server. The time in which a job waits for the engine, a worker or a repeated
-   * download does not count.
+   * Fails a limited number of the jobs whose timeout has passed. The timeout of a job starts again when its state
+   * changes, when a worker claims the job, and when the server starts. The time in which a job waits for the engine or
+   * for a worker does not count. Nor does the time in which an interrupted download waits to begin again, for example
+   * after a restart of the server.
    */
   failStuckJobs(): void {
     const { db, config, engine } = this.#parts

@@ -46,11 +46,11 @@ export const apiLimits = {
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
-   * Maximum number of counters of requests without a quota, such as refused requests. Each sender and kind of request
-   * (method, route and status) has a counter. The access log has only the first request of each counter. Every minute,
-   * the numbers of the other requests are logged, and all counters are deleted. If there are this many counters, one
-   * counter for each kind counts the further requests of all senders. So a client with very many addresses does not
-   * fill the memory.
+   * Maximum number of counters that keep the access log short. Requests that no quota limits, such as refused requests,
+   * could fill the log. Each sender and kind of request (method, route and status) has a counter, and only the first
+   * request of a counter is logged. Every minute, the log gets the number of further requests of each counter, and all
+   * counters are deleted. If there are this many counters, one counter for each kind counts the further requests of all
+   * senders. So a client with very many addresses does not fill the memory.
    */
   repeatsMax: 10_000,
   /**

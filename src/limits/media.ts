@@ -40,18 +40,19 @@ export const mediaLimits = {
   mediaAliveEveryMs: 1 * second,
   /**
    * A job fails if the decoded sound is longer than the maximum duration plus this margin. Only a file with wrong
-   * timestamps can have such sound, because a file with right timestamps is refused before its sound is decoded.
+   * timestamps can have such sound. If the timestamps are right, a file that is too long is refused before its sound is
+   * decoded.
    */
   mediaMarginMs: 1 * minute,
   /**
-   * Tolerance between the duration of the decoded sound and the duration that the inspection measured.
-   * `mediaToleranceShare` is added to it. In 450 damaged files of two minutes, the sound was at most 4 s longer and at
-   * most 12 s shorter than measured.
+   * The duration of the decoded sound may differ from the duration that the inspection measured. This is the first part
+   * of the tolerance for the difference, and `mediaToleranceShare` is the second. In 450 damaged files of two minutes,
+   * the sound was at most 4 s longer and at most 12 s shorter than measured.
    */
   mediaToleranceMs: 10 * second,
   /**
-   * The share of the measured duration that is added to `mediaToleranceMs`, the tolerance for the duration of the
-   * decoded sound.
+   * The duration of the decoded sound may differ from the duration that the inspection measured. The tolerance for the
+   * difference is `mediaToleranceMs` plus this share of the measured duration.
    */
   mediaToleranceShare: 0.05,
 } as const

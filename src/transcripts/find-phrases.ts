@@ -107,9 +107,9 @@ function openNode(): Node {
 }
 
 /**
- * Returns the node that follows `node` when the next word of a text is `word`. The words on the path from the root to
- * `node`, followed by `word`, form a list. Of all nodes whose path equals the end of this list (at least `word`),
- * returns the node with the longest path. Returns null if there is no such node.
+ * Returns the node that follows `node` when the next word of a text is `word`. The path of a node is the list of words
+ * from the root to the node. For a node with the path `a b` and the word `c`, returns the node with the path `a b c`,
+ * or else `b c`, or else `c`. Returns null if none of them exists.
  */
 function extend(node: Node, word: string): Node | null {
   for (let shorter: Node | null = node; shorter; shorter = shorter.back) {

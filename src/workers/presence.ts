@@ -1,9 +1,11 @@
 // Lets only one server use the name of a cluster (STENO_CLUSTER). A cluster is one server and its workers. Two servers
 // with the same name would answer the same requests of workers, and each would stop the jobs of the other.
 //
-// A server asks the other servers before it serves, and at intervals while it serves. The server with the lower rank
-// does not serve. It learns of the other server by an answer to its own question, or by the question of the other
-// server. So one of two servers does not serve, even if only one question arrives.
+// A server asks the other servers whether it may serve. It asks before it serves, and at intervals while it serves. Of
+// two servers, only the one that ranks higher may serve. If only one of them serves already, it ranks higher. Otherwise
+// the one with the lower id ranks higher. The other server learns this in two ways: by the answer to its own question,
+// and by the question of the server that ranks higher. So one of two servers does not serve, even if only one of their
+// two questions arrives.
 
 import type { Msg, Subscription } from '@nats-io/transport-node'
 import { Type } from '@sinclair/typebox'
@@ -22,8 +24,9 @@ type Server = { id: string; serves: boolean }
 
 /**
  * Stands for a server with an older version of steno. Such a server sends an empty message when it asks the other
- * servers whether it may serve. It asks only before it serves, so `serves` is false. The empty id is lower than any
- * other id. So if this server does not serve yet either, the older server may serve (see `ranksHigher`).
+ * servers whether it may serve. It asks only before it serves, so `serves` is false. If this server already serves, it
+ * ranks higher (see `ranksHigher`). Otherwise the server with the lower id ranks higher. The empty id is lower than any
+ * other id, so the older server may then serve.
  */
 const olderProgram: Server = { id: '', serves: false }
 

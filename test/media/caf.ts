@@ -1,4 +1,5 @@
-// Writes CAF files: with the sound of aac.m4a, and with two channels of floats.
+// Writes two kinds of CAF files for the tests: files with the AAC sound of aac.m4a, and files with two channels of
+// samples as 32-bit floats.
 
 import { packetsOf } from './fragments.ts'
 

@@ -76,7 +76,8 @@ test('a WAV file with the extensible header and 24-bit integers in 32-bit sample
   expect((await inspect(path)).codec).toBe('pcm_s32le')
   expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
 
-  // Without the extensible header, FFmpeg treats the same samples (24 used bits of 32) as 24-bit floats.
+  // The same samples with the older WAV header. Each sample has 32 bits, of which 24 are used. An old program stored
+  // floats in this form, so FFmpeg must decode this file as floats.
   const plain = readFileSync(path)
   plain.writeUInt16LE(1, 20)
   plain.writeUInt16LE(24, 34)

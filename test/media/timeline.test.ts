@@ -303,8 +303,9 @@ const cases: { name: string; entries: Entry[]; lines: Line[]; end: number; clock
 ]
 
 /**
- * Times of spans that last 20 ms each: a second at the right speed, then `slow` spans whose times advance by `step`
- * seconds, then a second that begins `jump` seconds after the last slow one.
+ * Returns the start times, in seconds, of spans of sound that last 20 ms each. The first 50 spans start 20 ms apart, so
+ * their times are right. Then come `slow` spans that start only `step` seconds apart. Then 50 spans start 20 ms apart
+ * again. The first of them starts `jump` seconds after the last slow span.
  */
 const slowly = ({ slow, step, jump }: { slow: number; step: number; jump: number }) => {
   const before = Array.from({ length: 50 }, (_, i) => i * 0.02)

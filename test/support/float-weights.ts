@@ -83,8 +83,8 @@ function addLayer(weights: FloatWeights, constants: Constants, from: string, to:
 }
 
 /**
- * Returns the matrix of the token embeddings, with one vector for each token. All tokens that the pocket model does not
- * know have the same vector.
+ * Returns the matrix of the token embeddings, with one vector for each token. All tokens that the pocket model (the
+ * small speech model for tests) does not know have the same vector.
  */
 function embedding(constants: Constants, width: number): { data: Float32Array; tokens: number } {
   const rows = new Int16Array(must(constants, 'row_of_token').bytes!.slice().buffer)

@@ -21,9 +21,9 @@ export function tones(sequence: readonly Tone[]): Float32Array {
 }
 
 /**
- * Adds operations to the graph of a test model. In its sound, each token is a tone with its own frequency. The
- * operations compute the power of each of these tones in each frame of `length` samples. Token 0 is silence and has no
- * tone, so its power is replaced by a constant. The output has the shape 1 × tokens × frames.
+ * Adds operations to the graph of a test model. The model reads sound in which each token is a tone with its own
+ * frequency. The operations compute the power of each of these tones in each frame of `length` samples. Token 0 is
+ * silence and has no tone, so its power is replaced by a constant. The output has the shape 1 × tokens × frames.
  */
 function addPowers(graph: Graph, sound: string, tokens: number, length: number): string {
   const power = (wave: (angle: number) => number) => {
@@ -112,9 +112,9 @@ function tdtDecoder(tokens: number): Uint8Array {
   // other token one place towards the start.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // Only the blank token may follow itself. `target` is the id of the previous token. The score of token n is lowered
-  // if element n of `loweredIds` equals `target`. This element is n, so the score of the previous token is lowered. For
-  // the blank token, the element is -1, which is the id of no token. So the score of the blank token is never lowered.
+  // Only the blank token may follow itself. So the score of the previous token, whose id is `target`, is lowered by a
+  // penalty. `loweredIds` has one id for each score. A score is lowered if its id equals `target`. For the blank token,
+  // the id is -1, which is the id of no token, so its score is never lowered.
   const loweredIds = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

@@ -15,8 +15,8 @@ export const recording = join(clips ?? '', 'doctor.flac')
 export const conversation = join(clips ?? '', 'en-two-voices.flac')
 
 /**
- * The running server that the commands of the documents use. `folder` contains the files of the server and of the
- * commands. `model` is the folder of the speech model.
+ * The running server that the commands in the project's Markdown documents use. `folder` contains the files of the
+ * server and of the commands. `model` is the folder of the speech model.
  */
 export type Home = { url: string; key: string; folder: string; model: string; close(): Promise<number> }
 
@@ -26,8 +26,9 @@ export type Home = { url: string; key: string; folder: string; model: string; cl
  */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
-  // The server unpacks the embedded files of the built program into `data`, and the commands of the documents unpack
-  // them into `cache`. Both folders get a link to one folder for all tests, so the files are unpacked only once.
+  // The built program unpacks its embedded files. The server unpacks them into `data`. Commands in the documents do the
+  // same, or unpack them into `cache` if they find no data folder. Both folders get a link to one folder for all tests,
+  // so the files are unpacked only once.
   for (const place of [bin, join(folder, 'data'), join(folder, 'cache')]) mkdirSync(place)
   if (testedProgram().length === 1)
     for (const place of ['data', 'cache']) shareUnpacked(testedProgram()[0]!, join(folder, place))

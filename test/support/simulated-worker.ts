@@ -1,5 +1,6 @@
 // A worker in a process of its own. For each job, its engine sleeps for the duration of the recording divided by
-// TEST_SPEED. built-entry.ts makes this file a command of the compiled source code.
+// TEST_SPEED. Tests start this file with Bun. Or they start an executable into which the source code and this file are
+// compiled (built-source.ts), with the command `simulated-worker`.
 
 import './shifted-clock.ts'
 import { mkdtempSync } from 'node:fs'

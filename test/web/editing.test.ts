@@ -212,8 +212,9 @@ seen('text that is typed beside the search does not move a replacement, and Repl
   expect((await page.locator('.utterance').allTextContents()).slice(2)).toEqual(replaced)
 })
 
-// The buttons Next and Previous go through a list of places (unsure or found words). A corrected place leaves this
-// list, so the next place gets its index. The button Next must therefore not increase the index.
+// The buttons Next and Previous go through a list of places (unsure or found words). When the person corrects the
+// current place, it leaves this list, and the next place gets the index of the corrected one. The button Next must then
+// go to this index. The following index would leave out a place.
 seen('after a correction, the next unsure word and the next found word are not left out', async () => {
   const transcript = transcriptWith(['Teh cat sat.', 'Teh dog ran.', 'Teh hen ate.'])
   for (const { words } of transcript.utterances) Object.assign(words[0] ?? {}, { confidence: 0.2 })

@@ -40,8 +40,9 @@ natsTest('a worker gets a job although its claim arrives before the number of th
     return pool !== null
   })
   const next = async (priority: Priority): Promise<Delivery> => {
-    // The server uses only workers that it has heard from in the last two seconds. It receives all messages through
-    // `proxy`, which holds them back during a part of the test. The test therefore does not wait for an answer.
+    // The server gives jobs only to workers that have sent a message in the last two seconds, so this message is sent
+    // first. In a part of the test, `proxy` holds back all messages to the server. The server can then not answer, so
+    // the test does not wait for the answer.
     wire.publish(subjectsOf('order').request('gpu-1', 'hello'), bytesOf(hello))
     const { signal: lost } = new AbortController()
     const delivery = await pull(wire, 'order', { pool: pool ?? '', priority, waitMs: 500, lost })
@@ -57,8 +58,9 @@ natsTest('a worker gets a job although its claim arrives before the number of th
   expect(await ask<unknown>('result', { session: 'x', job: id, fence, token, failure })).toEqual({
     kind: 'again',
   })
-  // The server now puts the job into the queue `again`. JetStream answers with the number of the new message. The proxy
-  // holds this answer until the claim for the message has also reached the proxy.
+  // The server now puts a message for the job into its queue named `again`. JetStream answers with the number of this
+  // message. The proxy holds the answer back until the worker's claim of the job has also reached the proxy. So the
+  // server receives the answer and the claim together.
   const before = claims
   const release = proxy.hold()
   const again = await next('again')

@@ -58,15 +58,15 @@ async function open(cluster: string, claims?: Partial<Claims>) {
 
 /**
  * Opens a fleet (the part of a server that gives jobs to workers), and puts a job in German into a queue. Then deletes
- * this queue, and creates another queue with the same name. So the server cannot create its own queue again, and no
- * worker can get the job.
+ * this queue, and creates another queue with the same name. This other queue sends its messages to a subject by itself,
+ * so a worker cannot ask it for a job. The server cannot replace this queue by its own, so no worker can get the job.
  */
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
   const { fleet, later, consumers, hello, passGerman, queued, queues, block } = parts
-  // The server may not know all workers in the first hour (one lease of a worker) after it has connected to NATS. So
-  // the server then assumes that an unknown worker can do the job. The clock moves beyond this hour to end the
-  // assumption.
+  // After the server has connected to NATS, it waits for messages of workers that it does not know yet. The wait is one
+  // lease: the allowed silence of a worker, here an hour. Until then, the server assumes that an unknown worker can do
+  // the job. The clock moves beyond this hour to end the assumption.
   later(hour + 1)
   await hello(['de'])
   const job = passGerman()
@@ -312,9 +312,9 @@ natsTest(
       expect(await queued()).toHaveLength(2)
       for (const index of order) {
         confirmations[index]!()
-        // The server now learns that JetStream has stored a message of the job, and may send further messages to NATS.
-        // The answer to this `hello` follows these messages on the same connection. So when the answer arrives, these
-        // messages have reached NATS.
+        // The server now learns that JetStream has stored a message of the job. The server may then send requests to
+        // NATS, for example to remove this message. After these requests, it answers `hello` on the same connection. So
+        // when the answer arrives, NATS has received the requests.
         await hello(['de'], { ready: false })
       }
       await until(async () => (await queued()).join() === other)

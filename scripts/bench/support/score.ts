@@ -55,9 +55,9 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 
 /**
  * Compares the start times of the words that both programs recognised. `of` counts the compared words. `near` counts
- * the compared words whose start times differ by at most 0.2 s. A start of `theirs` inside one of `pauses` is too
- * early, and thus a bad reference, so the word is left out. But a start in the last `before` seconds of the pause is
- * nearly right, so the word is compared.
+ * the compared words whose start times differ by at most 0.2 s. `theirs` is the reference. If one of its words starts
+ * while nobody speaks (in one of `pauses`), this start is too early, so the word is not compared. But in the last
+ * `before` seconds of a pause, a start is nearly right, so the word is compared.
  */
 export function compareStarts(
   ours: readonly TimedWord[],

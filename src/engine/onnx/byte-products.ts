@@ -12,8 +12,9 @@ const known = new WeakMap<Runtime, boolean>()
 
 /**
  * Returns true if products of unsigned and signed bytes are added exactly. The first call runs a product whose sum is
- * too large for 16 bits. The factors are inputs of the graph, because ONNX Runtime may convert constants to other
- * bytes.
+ * too large for 16 bits, and compares the result with the exact sum. The factors are inputs of the graph, because ONNX
+ * Runtime may change signed constants to unsigned bytes. Products of unsigned bytes are exact on every CPU, so the
+ * check would say nothing about signed bytes.
  */
 export function addsBytesExactly(runtime: Runtime): boolean {
   const exact = known.get(runtime) ?? productOf(runtime, 255, 127) === 4 * 255 * 127

@@ -1,5 +1,5 @@
-// Finds native libraries, the voice detection model and a recorded clip. These files are in the project folder, or in
-// the folder into which the built program unpacks its files.
+// Finds native libraries, the voice detection model, and the speech clip that `steno doctor` transcribes as a check.
+// These files are in the project folder, or in the folder into which the built program unpacks its files.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'

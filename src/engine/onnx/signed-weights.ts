@@ -66,10 +66,10 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Divides an ONNX tensor of unsigned bytes into parts, because only its values must be changed. The values are in a
- * part with `flips: true`, and `withSignedWeights` changes them to signed bytes. If the tensor stores its values as a
- * list of integers, this part has one byte for each integer. The other parts have the other protobuf fields, in which
- * the data type is already `int8`.
+ * Divides an ONNX tensor of unsigned bytes into parts, so that it can be written as a tensor of signed bytes. The
+ * values are in a part with `flips: true`, and `withSignedWeights` changes them to signed bytes. If the tensor stores
+ * its values as a list of integers, this part has one byte for each integer. The other parts have the other protobuf
+ * fields. Only the field of the data type is changed: it says `int8`.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

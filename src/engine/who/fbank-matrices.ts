@@ -29,8 +29,8 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const weights = new Float64Array(samplesPerFft)
   for (let bin = 0; bin < bins; bin++) {
     for (let n = 0; n < samplesPerFft; n++) windowed[n] = hamming[n]! * waves[(bin * n) % fftPoints]!
-    // Pre-emphasis is a filter that subtracts from each sample p (`preEmphasis`) times the sample before it. x are the
-    // samples before the filter, and y are the samples after it:
+    // Pre-emphasis is a filter. From each sample, it subtracts the previous sample times a factor, here called p
+    // (`preEmphasis`). x are the samples before the filter, and y are the samples after it:
     //   y[n] = x[n] - p · x[n - 1] for n > 0
     //   y[0] = x[0] - p · x[0]
     // `windowed[n]` is the weight of y[n] in the bin. x[n] is in y[n] with the factor 1, and in y[n + 1] with the

@@ -16,8 +16,10 @@ const edgeFrames = 3
 
 export class FeatureStream {
   /**
-   * The sound that the next computation reads, from frame `soundFrame` on. It overlaps with the sound of `rows`,
-   * because the frames at both ends of a computation are inexact.
+   * The sound that the next computation reads, from frame `soundFrame` on. It begins with the sound of the last 6
+   * computed frames (2 × `edgeFrames`), because the frames at both ends of a computation are inexact. The last 3 of the
+   * 6 frames are computed again, now with the sound that follows them. The other 3 are already exact. They are read
+   * again only because the first frames of the next computation are inexact too.
    */
   private sound: Float32Array[] = []
   private soundFrame = 0

@@ -44,7 +44,11 @@ function ownCosine({ sum, weight }: Cluster, pieceWeight: number): number {
   return (dot(sum, sum) / weight ** 2 - itself) / (1 - itself)
 }
 
-/** Returns the two voices whose distance is furthest below their limit, or null if no distance is below its limit. */
+/**
+ * Returns the pair of voices whose distance is furthest below the limit of the pair. The limit of a pair is `limit`,
+ * plus an amount that is larger if one of the two voices has little speech. Returns null if no pair has a distance
+ * below its limit.
+ */
 function closestPair(voices: readonly Voice[], limit: number): [Voice, Voice] | null {
   let lowest = 0
   let pair: [Voice, Voice] | null = null

@@ -61,10 +61,11 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which the voice changes. A view that finds a change adds evidence to the frame of the change,
- * and less evidence to the frames nearby. A frame needs evidence of at least `changeShare` times the number of views
- * that contain it. If several frames close together have enough evidence, only the one with the most evidence is
- * returned.
+ * Returns the frames at which the voice changes. The segmentation model reads overlapping views, which are ten seconds
+ * of sound each. Several views contain the same frame, and may find a change of voice there. Each view that finds a
+ * change adds evidence to the frame of the change, and less evidence to the frames nearby. A frame needs evidence of at
+ * least `changeShare` times the number of views that contain it. If several frames close together have enough evidence,
+ * only the one with the most evidence is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

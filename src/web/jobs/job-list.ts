@@ -38,11 +38,11 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again, for the new jobs and the present state of the unfinished jobs. The
- * request asks for at least as many jobs as are loaded up to the last unfinished one, but for at most `pageLengthMax`.
- * Loaded jobs that are older than the response stay in the list, except in two cases. In the first case, the response
- * is the whole list. In the second case, the response has none of the loaded jobs. Jobs between the response and the
- * loaded jobs may then be missing.
+ * Requests the newest jobs again, for the new jobs and the present state of the unfinished jobs. The request should
+ * reach the oldest unfinished job. So it asks for at least the number of loaded jobs from the newest to this one, but
+ * for at most `pageLengthMax`. Loaded jobs that are older than the response stay in the list, except in two cases. If
+ * the response is the whole list, no older jobs exist. If the response has none of the loaded jobs, jobs between the
+ * response and the loaded jobs may be missing. In both cases, the loaded jobs are dropped.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()

@@ -162,8 +162,8 @@ type Said = { tokens: number[]; times: (readonly [from: number, to: number])[]; 
 
 /**
  * Decodes a window with speech from 0 to 2 s and from 2.5 to 7 s. A fake decoder returns the given text for this
- * window. The end of the window must then be decoded again. Returns the start of this end in seconds (`from`), and the
- * number of words before it (`textsKept`).
+ * window. `unfinished` says from where on this text is incomplete, so the last part of the window must be decoded
+ * again. Returns the start of this part in seconds (`from`), and the number of words before it (`textsKept`).
  */
 async function restOf({ tokens, times, unfinished }: Said, { translate = false } = {}) {
   const attention = [...times, anywhere].map(([from, to]) =>

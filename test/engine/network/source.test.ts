@@ -85,7 +85,8 @@ test('weights in bfloat16 are read as floats', () => {
   const tensor = { dtype: 'BF16', shape: [4], data_offsets: [0, 8] }
   writeSafetensors(path, { 'encoder.conv1.bias': tensor }, content)
   expect([...openSource(dirname(path)).get('encoder.conv1.bias')!()]).toEqual([1, -2, 0.15625, 0])
-  // The graphs for a GPU read the weights from the file, and have no operations on bfloat16.
+  // The code above converts the weights to 32-bit floats. But ONNX Runtime reads the weights of a graph for a GPU from
+  // the file, as they are stored. `GraphWeights` supports this only for floats of 32 and 16 bits, not for bfloat16.
   const graph = new GraphWeights(openWeights(dirname(path)), 'float16')
   expect(() => graph.weight('encoder.conv1.bias')).toThrow('in bfloat16, which is not supported')
 })
