@@ -78,8 +78,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
 
 export type Sweeper = {
   /**
-   * Runs every sweep (periodic task) once, immediately. If the database is locked during a sweep, skips the later
-   * sweeps of the same interval.
+   * Runs all sweeps (periodic tasks) immediately. If the database is locked during a sweep, skips the later sweeps in
+   * the same list (`sweepEvery`, `minute` or `hour`), because most of them would fail too.
    */
   run(): void
   stop(): void
@@ -95,8 +95,8 @@ export function startSweeps(service: Service): Sweeper {
     const unfinished = run(service, due, failing)
     if (Object.keys(unfinished).length > 0) setImmediate(() => isStopped || runDue(unfinished))
   }
-  // A plain timer starts the sweeps (periodic tasks) in `sweepEvery`, because STENO_SWEEP_EVERY may be shorter than a
-  // second. The library croner supports only whole seconds.
+  // A plain timer starts the sweeps (periodic tasks) of the list `sweepEvery`. Their interval, the setting
+  // STENO_SWEEP_EVERY, may be shorter than a second. The library croner supports only whole seconds.
   const timer = setInterval(() => runDue(sweeps.sweepEvery), service.config.sweepEveryMs).unref()
   const crons = [
     new Cron('* * * * *', options, () => runDue(sweeps.minute)),

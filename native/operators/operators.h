@@ -6,8 +6,9 @@
 //   key is the score of its frame.
 // - share: the softmax turns the scores into shares, whose sum is 1. The output is the sum of all values, each
 //   multiplied by the share of its frame.
-// - quantise: to multiply floats by a factor and round them to integers. The scale or factor turns the integers back
-//   into floats.
+// - quantise: to multiply floats by a factor and round them to integers. The inverse of this factor (1 divided by the
+//   factor) turns the integers back into floats.
+// - scale: such an inverse that the caller gives together with weights, keys or values that are already quantised.
 
 #pragma once
 

@@ -20,7 +20,10 @@ export function openLibc<const Table extends Record<string, FFIFunction>>(
   return Object.fromEntries(functions)
 }
 
-/** The message for a process that may not make machine code. Bun makes machine code for each opened function. */
+/**
+ * The message for a process that may not make machine code. Bun makes machine code for each C function that `dlopen`
+ * opens, so that JavaScript can call it.
+ */
 const noMachineCode =
   'this process may not make machine code, or has too little address space for it: remove the limit (ulimit -v unlimited) or the setting MemoryDenyWriteExecute of systemd'
 

@@ -19,8 +19,8 @@ export class JobHearing {
   readonly #usable: LoadedModels['speech']
   #language: string | null
   /**
-   * The speech model that transcribes the recording. If the first model cannot detect languages, null until the
-   * language is known.
+   * The speech model that transcribes the recording. Null as long as the choice must wait for the language. This is so
+   * if the caller gave no language and the first of the usable models cannot detect it.
    */
   #chosen: SpeechModel | null
   #started: Hearing

@@ -19,7 +19,7 @@ export class UtterancesSoFar {
 
   /**
    * Adds the next words of the recording. Returns the utterances that are complete because of these words. `samples` is
-   * the length of the sound that has been read, which ends after these words.
+   * the length of the recording that has been read so far. No word ends after this length.
    */
   add(placed: readonly PlacedText[], language: string, samples: number): Utterance[] {
     const before = this.#open.at(-1)?.to ?? 0

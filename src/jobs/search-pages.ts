@@ -22,7 +22,10 @@ export type Query = {
   after: SearchPlace | null
 }
 
-/** The hits of one page. If the page ends with this hit, the next page starts at `place`. */
+/**
+ * The hits of one page. Each row is one hit. `place` is the start of the next page if the caller ends this page after
+ * this row. A page may end early, because its size in bytes is limited.
+ */
 export type Page = { rows: { row: HitRow; place: SearchPlace }[]; hasMore: boolean }
 
 export const hitColumns = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,

@@ -13,8 +13,8 @@ export class StepResults {
   readonly #db: Db
   readonly #onEnd: (job: Job) => void
   /**
-   * The functions that `writeAll` calls later, by the ids of the jobs. Each function stores a result that the database
-   * has refused, or starts a step again that failed because of the database.
+   * The work that `writeAll` does later. The key is the id of the job. The function `end` stores a result that the
+   * database has refused, or starts a step again that failed because of the database.
    */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
 
@@ -52,8 +52,9 @@ export class StepResults {
   /**
    * Calls the functions that `keep` has stored. Each function stores the result of a step, or repeats a failed step. If
    * the database refuses a result again, continues with the other functions, because a full disk may refuse only one
-   * long transcript. Returns false in this case. Calls `onOther` with the id of a job if its function succeeded, but
-   * did not end the job. Such a job goes on, or a command in another process has ended it.
+   * long transcript. Returns true if the database has refused no result. Some functions succeed without ending their
+   * job: the job goes on, or a command in another process ended it earlier. For each of these jobs, calls `onOther`
+   * with the id of the job.
    */
   writeAll(onOther: (jobId: string) => void): boolean {
     let isWritten = true

@@ -65,14 +65,18 @@ export class WebhookSender {
   readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
   /**
    * A delivery to a receiver whose last delivery timed out needs a slot of this semaphore, and then also one of
-   * `#unanswered`. This semaphore has fewer slots than `#unanswered`. So such receivers cannot take all slots of
-   * `#unanswered`, and some remain for receivers that get their first delivery.
+   * `#unanswered`. Every receiver that has not answered lately needs a slot of `#unanswered`, also for its first
+   * delivery. This semaphore has fewer slots than `#unanswered`, so some slots of `#unanswered` remain for first
+   * deliveries.
    */
   readonly #silent = openSemaphore(limits.webhooksSilentMax)
   /** Each receiver that has not answered lately gets one delivery at a time. The key is the name of the receiver. */
   readonly #unansweredOfReceiver = openSemaphore(Number.POSITIVE_INFINITY, 1)
   readonly #breaker: Breaker
-  /** Plans to read the next page of jobs with due events, in a later turn of the event loop. */
+  /**
+   * The planned call that reads the next page of jobs with due events. A page has at most `webhookJobsReadMax` jobs.
+   * Each later page is read in a later turn of the event loop, so that reading many jobs does not block the server.
+   */
   readonly #nextPage = new LaterTurn()
   readonly #closing = new AbortController()
 
@@ -99,14 +103,15 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job gets a slot of the semaphores. Receivers that do not answer must not block the deliveries
-   * to other receivers:
+   * Calls `work` when the job has a slot of `#semaphore`. If its receiver has not answered lately, the job must first
+   * get slots of other semaphores. Otherwise, receivers that do not answer could block the deliveries to other
+   * receivers:
    *
-   * - The receivers that have not answered lately share `webhooksUnansweredMax` slots. Each of these receivers gets at
-   *   most one slot.
-   * - The receivers whose last delivery timed out share `webhooksSilentMax` of these slots, so that new receivers get
-   *   slots too.
-   * - As soon as a receiver answers, its waiting jobs need only a slot of `#semaphore`.
+   * - `#unansweredOfReceiver` has one slot for each of these receivers.
+   * - `#silent` has `webhooksSilentMax` slots. Only receivers whose last delivery timed out need them.
+   * - `#unanswered` has `webhooksUnansweredMax` slots for all of these receivers.
+   *
+   * As soon as a receiver answers, its waiting jobs need only a slot of `#semaphore`.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     // The semaphores do not get the signal of `#closing`, because each waiting job would add a listener to this signal.

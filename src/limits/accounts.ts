@@ -49,8 +49,9 @@ export const accountLimits = {
   codeTtlMs: 1 * minute,
   accessTokenTtlMs: 1 * hour,
   /**
-   * Time for which an access token is kept after its expiry. A request that began before the expiry may still be
-   * running, and its token is then checked again.
+   * Time for which an access token is kept after its expiry. A long request checks its token again, for example when
+   * its body has arrived. The check passes if the token was valid at the start of the request. So the token must still
+   * be stored, even if it has expired since then.
    */
   accessTokenKeptMs: 1 * hour,
   /** Lifetime of a refresh token. A client that uses a refresh token gets a new one with the same lifetime. */

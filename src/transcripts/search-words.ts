@@ -24,9 +24,9 @@ const pattern = new RegExp(
 const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
 
 /**
- * The letters that become other letters in the search index. In capitals, the first three are SS, Σ and I, like the
- * capitals of ss, σ and i. They become these letters, so that a search finds a word in capitals and in small letters.
- * The others have a stroke, which `normalize` does not separate from the letter.
+ * The letters that become other letters in the search index. In capitals, ß and ss are both SS, ς and σ are both Σ, and
+ * ı and i are both I. So ß becomes ss, ς becomes σ, and ı becomes i. A search then finds a word in capitals and in
+ * small letters. The other letters have a stroke, which `normalize` does not separate from the letter.
  */
 const plainLetters: Record<string, string> = {
   ß: 'ss',

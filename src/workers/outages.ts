@@ -1,4 +1,5 @@
-// The outages of the connection of a worker to NATS. When the connection breaks, the answers to open requests are lost.
+// Detects outages of a worker's connection to NATS. When the connection breaks, the answers to open requests are lost.
+// So the worker stops waiting for them, and goes on when the connection is back.
 
 import { log } from '../base/log.ts'
 import { beforeStop } from '../net/before-stop.ts'

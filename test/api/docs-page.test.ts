@@ -21,9 +21,9 @@ const python = Bun.which('python3')
 
 const withClips = clips ? sourceOnly : test.skip
 
-// The examples of a sign-up compute six password hashes. `hashAtLowCost` replaces the hash function in the test
-// process, so it has no effect on a built program, which runs in another process. So this test is skipped for a built
-// program. test/program/answers.test.ts compares the built program's responses with those of the source code.
+// The examples of a sign-up compute six password hashes, which are slow at the usual cost. `hashAtLowCost` makes them
+// fast, but only in the test process. A built program runs in another process, so this test is skipped for it.
+// test/program/answers.test.ts compares the built program's responses with those of the source code.
 withClips(
   `the examples of every endpoint get the same answer in curl, ${python ? 'Python' : 'NOT IN PYTHON, which is not here,'} and TypeScript${unless(clips, 'clips')}`,
   async () => {

@@ -4,8 +4,9 @@ import { limits } from '../../src/limits.ts'
 
 const { signal } = new AbortController()
 /**
- * The body of a large response. The server takes only the first part (`answerPartBytes`) of a body before the client
- * reads. This body has three parts, so its response stays in memory and keeps its slot until the client reads.
+ * The body of a large response. Only a limited number of large responses may be in memory, so each of them needs a
+ * slot. Before the client reads, only the first part (`answerPartBytes`) of a body is put into the response stream.
+ * This body has three parts, so its response keeps its slot until the client reads.
  */
 const body = '.'.repeat(3 * limits.answerPartBytes)
 const write = () => ({ body, headers: {} })

@@ -123,9 +123,9 @@ test('leases without a name keep the name of the last holder that confirmed its 
     nowMs += afterMs
     expect((await second())?.last).toEqual({ generation, holder: 'first' })
   }
-  // A server writes its name into its lease only when it has the latest database. The second server has a lease without
-  // a name, so it may still be restoring a copy of the database. The first server, the last one with a name, must
-  // therefore wait for the lease like any other server.
+  // A server need not wait for a lease that contains its own name. But only an earlier lease contains the name of the
+  // first server. The present lease, of the second server, contains no name yet: a server writes its name only when it
+  // has the latest database. The second server may still be restoring a copy, so the first server must wait.
   expect(await openFor('first')()).toBeNull()
   await takenAfter('third')
   expect((await takenAfter('first')).last).toEqual({ generation: 5, holder: 'third' })

@@ -112,9 +112,9 @@ seen('a page of jobs that arrives after the choice of another state is not shown
   const zoe = service.account('zoe')
   const owner = { id: zoe.id, keyId: zoe.keyId }
   // The second page of all jobs arrives after the choice of "Done", and must not be shown. The first page of completed
-  // jobs arrives next. If these two pages had no job in common, the first page of completed jobs would replace the
-  // whole list. It would then also remove jobs that were wrongly shown, and the test would pass. So some jobs are on
-  // both pages.
+  // jobs arrives next. A first page without any of the shown jobs replaces the whole list, because jobs in between may
+  // be missing. It would then also remove jobs that were wrongly shown, and the test would not find the error. So the
+  // two pages have some jobs in common.
   const ids = Array.from({ length: 120 }, () => addTranscript(service.db, owner, ['Good morning.']))
   for (const id of [...ids.slice(0, 50), ...ids.slice(110)]) {
     const failed = "update jobs set state = 'failed', error_code = 'CANCELLED' where id = $id"
@@ -252,7 +252,8 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
   await page.getByRole('alert').getByText('notes.txt was not sent').waitFor()
   await page.getByRole('alert').getByText('gone.mp3 was not sent: the browser cannot read it.').waitFor()
   expect((await cleo.get('/v1/transcriptions')).body.items).toHaveLength(2)
-  // Only the form accepts a dropped address, because a person may drag a link elsewhere by accident.
+  // A person may drop files anywhere on the page, but an address only on the form that adds recordings (`.add`).
+  // Elsewhere, a person may drag a link of the page by accident.
   const takesAddress = (place: string) =>
     page.evaluate(`(() => {
         const dataTransfer = new DataTransfer()

@@ -161,8 +161,8 @@ seen(
     )
     await page.getByLabel('Or the address of a recording').fill('https://example.org/feed/episode%2012.mp3')
     await page.getByRole('button', { name: 'Add' }).click()
-    // The form keeps an address only if the server has refused it. If it kept this address, a person would send it again
-    // and get a second job.
+    // The server has accepted the address. Only the request for the list of jobs has failed. So the form must clear its
+    // field. Otherwise, a person might send the address again and get a second job.
     await until(page, "document.querySelector('[type=url]').value === ''")
     expect(await page.getByRole('alert').count()).toBe(0)
     endRefusal()

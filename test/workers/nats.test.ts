@@ -206,10 +206,10 @@ natsTest(
     }
     greetings = 0
     await Bun.sleep(2500)
-    // No server answers here. So after an outage, the worker sends a `hello` at once, and more of them after pauses of
-    // 0.1, 0.2, 0.4, 0.8 and 1.6 s: 5 messages in 2.5 s. Its regular messages, one every 1.7 s, add at most 2. The last
-    // outage thus causes at most 7 messages. The earlier outages must add none, because each outage ends the series of
-    // messages that the previous one started.
+    // No server answers here. So after an outage, the worker sends a `hello` at once, and again after pauses of 0.1,
+    // 0.2, 0.4 and 0.8 s. The next pause, 1.6 s, ends only after the 2.5 s of the test. So the last outage causes at
+    // most 5 messages. The regular messages of the worker, one every 1.7 s, add at most 2, which gives the limit of 7.
+    // The earlier outages must add none, because each outage ends the series of messages that the previous one started.
     expect(greetings).toBeLessThanOrEqual(7)
     proxy.close()
   },

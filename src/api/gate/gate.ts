@@ -14,8 +14,8 @@ import { sessionChecks } from './session-checks.ts'
 const gates = new WeakMap<Service, ReturnType<typeof openGate>>()
 
 /**
- * Returns the Elysia plugin with the macros. All groups of routes of a service use the same plugin, because creating a
- * plugin takes long.
+ * Returns the Elysia plugin with the macros: the route options, such as `account`, that choose the checks before the
+ * handler. All groups of routes of a service use the same plugin, because creating a plugin takes long.
  */
 export function gate(service: Service): ReturnType<typeof openGate> {
   const known = gates.get(service) ?? openGate(service)

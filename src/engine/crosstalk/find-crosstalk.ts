@@ -59,9 +59,9 @@ class Channel {
   /** The energy of the last five hops (64 ms each) together. */
   energy = 0
   /**
-   * The energy of the middle three of the last five hops (64 ms each). Only these three are compared with another
-   * channel, because the same sound may be up to 52 ms earlier or later there. The first and the last hop of the other
-   * channel contain this earlier or later sound.
+   * The energy of the middle three of the last five hops (64 ms each). These three hops of a channel are compared with
+   * all five hops of a louder channel. The first and the last of these five are needed because the same sound may be up
+   * to 52 ms earlier or later in the louder channel.
    */
   compared = 0
   readonly shares: number[] = []
@@ -118,8 +118,9 @@ function sumOf(values: Float64Array): number {
 
 /**
  * Adds a number to `shares` of each channel: the share of the channel's energy that the sound of a louder channel
- * explains. Of the last five hops (64 ms each), only the middle three are compared, because the same sound may be up to
- * 52 ms earlier or later in the louder channel.
+ * explains. The middle three of the channel's last five hops (64 ms each) are compared with all five hops of the louder
+ * channel. The first and the last of these five are needed because the same sound may be up to 52 ms earlier or later
+ * in the louder channel.
  */
 function compare(channels: readonly Channel[]): void {
   const byEnergy = channels.toSorted((one, other) => other.energy - one.energy)

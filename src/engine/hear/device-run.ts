@@ -25,7 +25,10 @@ export type RunShape = {
   record: number
 }
 
-/** The value of `RunShape.record` for a run whose operations CUDA starts one by one, without a recording. */
+/**
+ * CUDA can record the GPU operations of a run, and later replay all of them at once. With this value of
+ * `RunShape.record`, CUDA instead starts the operations one by one.
+ */
 export const notRecorded = -1
 
 /** The integer inputs of the decoder's ONNX graph that the CPU writes before each run. */

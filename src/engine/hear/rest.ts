@@ -63,8 +63,9 @@ function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Bou
 }
 
 /**
- * The minimum length of speech, in samples, in the rest of a window: the end of the window that is decoded again.
- * Shorter speech usually belongs to the last word of the text, so it is not decoded again.
+ * The minimum length of speech, in samples, in the rest of a window. The rest is the last part of the window. It is
+ * decoded again if its text is incomplete or improbable. A rest with less speech is not decoded again, because such
+ * speech usually belongs to the last word of the text.
  */
 const restMin = 0.4 * sampleRate
 

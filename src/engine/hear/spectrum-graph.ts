@@ -46,17 +46,19 @@ function addPowers(graph: Graph): { lower: string; upper: string } {
   const period = (wave: (angle: number) => number) =>
     Float64Array.from({ length: samplesPerFft }, (_, step) => wave((2 * Math.PI * step) / samplesPerFft))
   const [cosine, sine] = [period(Math.cos), period(Math.sin)]
-  // Each input is made from pairs of samples with the same distance from the middle of the frame (see `Folds`).
-  // `evenEven` and `evenOdd` are the sums of the pairs. Their products with cosines give the real part of the spectrum.
-  // `oddEven` and `oddOdd` are the differences of the pairs. Their products with sines give the imaginary part. The
-  // second word of a name tells whether the samples have even or odd positions in the frame.
+  // The inputs of the graph are made from pairs of samples with the same distance from the middle of the frame (see
+  // `Folds`). Inputs whose names begin with `even` are the sums of the pairs. Their products with cosines give the real
+  // part of the spectrum. Inputs whose names begin with `odd` are the differences of the pairs. Their products with
+  // sines give the imaginary part. The second word, `Even` or `Odd`, tells whether the samples have even or odd
+  // positions in the frame.
   const evenEven = product('evenEven', quarter + 1, (n, k) => cosine[(2 * n * k) % samplesPerFft]!)
   const evenOdd = product('evenOdd', quarter, (n, k) => cosine[((2 * n + 1) * k) % samplesPerFft]!)
   const oddEven = product('oddEven', quarter + 1, (n, k) => sine[(2 * n * k) % samplesPerFft]!)
   const oddOdd = product('oddOdd', quarter, (n, k) => sine[((2 * n + 1) * k) % samplesPerFft]!)
-  // The cosines and sines of bin 200 - k differ from those of bin k at most in their signs. So the sum of two products
-  // gives bin k, and their difference gives bin 200 - k. Some of these results have the wrong sign. This does not
-  // matter, because only their squares are used.
+  // The real part of bin k is `evenEven` + `evenOdd`, and the imaginary part is `oddOdd` + `oddEven`. In bin 200 - k,
+  // one of the two products has the opposite sign, because its cosines or sines have the opposite sign. So the
+  // differences of the products give bin 200 - k. The imaginary parts have the wrong sign. This does not matter,
+  // because only squares are used.
   const square = (name: string) => graph.add('Mul', [name, name])
   const power = (sign: 'Add' | 'Sub') =>
     graph.add('Add', [

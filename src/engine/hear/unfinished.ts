@@ -6,9 +6,10 @@ import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * The maximum total length, in model frames (20 ms each), of the last sentence of a text and the speech after it. Up to
- * this length, the sentence is decoded again together with the speech, because the model makes more errors in short
- * windows. Otherwise only the speech is decoded again.
+ * The maximum total length, in model frames (20 ms each), of two parts at the end of a window: the last sentence with a
+ * complete text, and the speech after it, which has no text yet. Up to this length, both parts are decoded again
+ * together, because the model makes more errors in short windows. Otherwise only the speech without text is decoded
+ * again.
  */
 export const restFramesMax = 15 * framesPerSecond
 /**
@@ -28,9 +29,9 @@ export function unfinishedAtEnd(
   const rest = pairAt(tokens, tokens.length - 2, firstTimestamp)
   if (rest === null) {
     // If more speech follows, the model ends a text with two timestamp tokens: one for the end of the last sentence,
-    // and one for the start of the next. This text does not end with two timestamp tokens (near the start of the
-    // window, they do not count), so no more speech follows. If the text after the last complete sentence is
-    // improbable, only the speech of this last part is decoded again.
+    // and one for the start of the next. This text does not end in this way. (Two timestamp tokens near the start of
+    // the window are ignored, because nearly the whole window would be decoded again.) If the text after the last
+    // complete sentence is improbable, only the speech of this text is decoded again.
     const last = unfinishedAtLimit(tokens, firstTimestamp)
     return last && meanOf(logProbabilities.slice(last.tokens)) < guards.logProbabilityMin ? last : null
   }

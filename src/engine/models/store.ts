@@ -15,10 +15,10 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 /**
- * Returns the folder that contains the folder of the model `id`. This is usually the folder of `modelsDir`. But a
- * command without a data folder downloads models to the folder `models` in the user's cache folder. If the model is
- * only there, the result is that folder, so that the model need not be downloaded again. In two cases, the result is
- * always the folder of `modelsDir`:
+ * Returns the folder that contains the folder of the model `id`. This is usually the result of the function
+ * `modelsDir`. But a command that finds no data folder downloads models to the folder `models` in the user's cache
+ * folder. If the model is only there, the result is that folder, so that the model need not be downloaded again. In two
+ * cases, the result is always that of the function `modelsDir`:
  * - STENO_MODELS_DIR is set. All models are then in this folder.
  * - Another user owns the data folder. The service of that user has another cache folder, so it would not find the
  *   model in the cache folder of this user.

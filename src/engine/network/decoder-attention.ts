@@ -12,7 +12,7 @@ import type { Size } from './size.ts'
  */
 export type ByteRange = { query: number; share: number }
 
-/** The largest values for CPUs that add two products of bytes without a limit for the sum. */
+/** The largest queries and attention weights for CPUs whose sums of two products of bytes are always exact. */
 export const fullRange: ByteRange = { query: 127, share: 255 }
 /**
  * The largest values for CPUs that add two products of bytes and limit the sum to 32,767 (saturation). These values

@@ -5,16 +5,16 @@ import { headSize, type Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * The number of channels that are added to each attention head, so that one frame can count as several frames (see
- * `extraChannels`). One channel is enough for this, but matrix products are faster with four added channels. The other
- * three are 0.
+ * The number of channels (values) that are added to each query and each key of an attention head. They raise the score
+ * of a frame that represents several frames of a long silence (see `extraChannels`). One channel is enough for this,
+ * but matrix products are faster with four added channels. The other three are 0.
  */
 const extraSize = 4
 
 /**
- * The names of three values in the graph. `query` and `key` are the channels that are appended to each query and to
- * each key, so that one frame can count as several frames (see `extraChannels`). `isNeeded` is false if each frame
- * stands only for itself. The attention then runs without these channels, because they would change nothing.
+ * The names of three values in the graph. `query` has the channels that are added to each query, and `key` has those
+ * that are added to each key (see `extraChannels`). `isNeeded` is false if no frame represents several frames. The
+ * attention then runs without these channels, because they would change nothing.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
@@ -31,11 +31,11 @@ export function extraChannels(layers: Layers, mass: string, shape: string, { hea
   const all = graph.add('Concat', [rows, layers.integers(heads, extraSize)], { axis: 0 })
   const byFrame = graph.add('Unsqueeze', [mass, layers.integers(0, 2, 3)])
   return {
-    // The score of a frame is the product of a query and the key of the frame. The first added channel of each query is
-    // 1, so the score grows by the first added channel of the key.
+    // The score of a frame is the dot product of a query and the key of the frame. Only the first of the four added
+    // channels is not 0. In each query, this channel is 1. So the score grows by the value of this channel in the key.
     query: graph.add('Expand', [channel(1), all]),
-    // The first added channel of a key is therefore log(n) (`mass`), if its frame represents n frames. It is multiplied
-    // by √(head size), because the attention later divides all scores by √(head size).
+    // If a frame represents n frames, its score must grow by log(n) (`mass`). So the first added channel of its key is
+    // log(n), multiplied by √(head size). The attention later divides all scores by √(head size).
     key: graph.add('Expand', [graph.add('Mul', [byFrame, channel(headSize ** 0.5)]), all]),
     isNeeded: graph.add('Greater', [graph.add('ReduceMax', [mass], { keepdims: 0 }), layers.float(0)]),
   }

@@ -41,7 +41,10 @@ export class Diarization {
    */
   private pending: Float32Array[] = []
   private pendingSamples = 0
-  /** The features of the pieces that have no embedding yet. These pieces begin at frame `blockFrame` or later. */
+  /**
+   * The features (the input of the voice encoder) of the sound in which pieces have no embedding yet. A piece is a span
+   * in which one voice speaks alone. The pieces without an embedding begin at frame `blockFrame` or later.
+   */
   private readonly features: FeatureStream
   private blockFrame = 0
   private samples = 0
@@ -145,9 +148,9 @@ export class Diarization {
 
   /**
    * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. A piece is a span in which one voice
-   * speaks alone. The segmentation model has read the recording up to frame `to`. If `to` is later than `end`, a piece
-   * that crosses `end` is found in its full length. Such a piece is left to the next block. The next block begins at
-   * the end of the last piece of this block, which may be before `end`.
+   * speaks alone. The segmentation model has read the recording up to frame `to`, so pieces are searched up to `to`. If
+   * the search stopped at `end`, a piece that crosses `end` would be cut there. Instead, the next block embeds this
+   * whole piece. The next block begins at the end of the last piece of this block, which may be before `end`.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

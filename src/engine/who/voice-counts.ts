@@ -35,10 +35,10 @@ export class VoiceCounts {
   }
 
   /**
-   * Adds the voice counts of one window of the speech model. `placed` has the spans of the recording in the window.
-   * `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three
-   * probabilities are for the 10 ms before the window, because the middle of the first model frame (20 ms) is at the
-   * start of the window.
+   * Adds the voice counts of one window of the speech model. `placed` has the spans of the recording that form the
+   * window, and their starts in the window. `voices` has three probabilities for each 10 ms: no voice, one voice, two
+   * voices or more. The speech model places the middle of its first frame (20 ms) at the start of the window. So the
+   * first half of this frame, and the first three probabilities, are for the 10 ms before the window.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {

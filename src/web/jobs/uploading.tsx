@@ -49,7 +49,8 @@ function UploadRow({ upload }: { upload: Upload }) {
   const isLost = state === 'lost'
   useLayoutEffect(() => {
     if (!isLost) return
-    // Called when the file was chosen again: the field for the file has disappeared with the focus.
+    // Called when the person has chosen the lost file again. The field for this choice is then removed from the page.
+    // If this field had the focus, a button of the same row gets the focus.
     return () => {
       if (document.activeElement === document.body) row.current?.querySelector('button')?.focus()
     }

@@ -237,8 +237,9 @@ test('a text with more tokens than its sound can have is cut off, and is doubtfu
   // (rounded up). The first token is a timestamp token, and the last token is dropped, so 38 words remain.
   expect(texts.length).toBe(38)
   expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])
-  // This text has two adjacent timestamp tokens, at which a window can be divided. But the text has too many tokens for
-  // its sound, so it is doubtful as a whole. The speech after these two tokens is not decoded again in a second window.
+  // Usually, a window is divided at two adjacent timestamp tokens, and the speech after them is decoded again in a
+  // second window. This text has two such tokens. But it has too many tokens for its sound, so no part of it is
+  // reliable. The whole text is doubtful, and there is no second window.
   const { models, decoded } = modelsThatSay(() => [at(0), ...long.slice(0, 20), at(0.6), at(0.6), ...long])
   await hear(models, [[0, 1]])
   expect(new Set(decoded)).toEqual(new Set([0]))

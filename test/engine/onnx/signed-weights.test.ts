@@ -77,7 +77,7 @@ test('a model is unchanged if its weights have another use, or no zero point, or
     expect(withSignedWeights(model)).toBe(model)
 })
 
-/** Adds bytes to the graph whose content is in another file. */
+/** Adds a constant of bytes to the graph. The content of this constant is in another file. */
 function external(graph: Graph, dims: readonly number[]): string {
   return graph.stored({ type: 'uint8', dims, file: 'far.bin', from: 0, bytes: 1 })
 }
