@@ -69,10 +69,10 @@ test-web:
 test-engine:
 	$(RUN_TESTS) --parallel=2 test/engine test/media
 
-# The tests of the engine and of media need the most CPU time, while the tests of the web app mostly wait. So the tests
-# of the engine and of media begin after those of the web app. They then keep the cores busy until the end of all tests.
-# Without this order, the cores are idle for an eighth of the time. The tests of the engine also run if a test of the
-# web app has failed.
+# First runs the tests of the web app. They mostly wait, and the other targets of the tests use the cores at the same
+# time. Then runs the tests of the engine and of media. They need the most CPU time, so they keep the cores busy until
+# the end of all tests. Without this order, the cores are idle for an eighth of the time. The tests of the engine also
+# run if a test of the web app has failed.
 test-web-then-engine:
 	$(MAKE) test-web; status=$$?; $(MAKE) test-engine && exit $$status
 

@@ -93,9 +93,9 @@ static void set_skip(AVStream *stream)
     ffstream(stream)->skip_samples = has_skip ? stream->codecpar->initial_padding : 0;
 }
 
-// The decoder of MP3 needs whole frames. All MP3 frames of a track last equally long. So if its packets do not, a
-// packet is not always one frame, and may contain parts of frames. In this case, FFmpeg must put the frames together
-// before it decodes them.
+// The decoder of MP3 needs whole frames. All MP3 frames of a track last equally long. If the packets of the track do
+// not last equally long, a packet is not always one frame, and may contain parts of frames. In this case, FFmpeg must
+// put the frames together before it decodes them.
 static void set_parsing(AVStream *stream)
 {
     const MOVStreamContext *context = stream->priv_data;

@@ -15,7 +15,8 @@
 // packets of each track, which is more than it reads to find the codec. It can see some more, because the tables of a
 // track can end only at some packets (see `end_tables`).
 enum { PACKETS_SHOWN = 8192 };
-// The maximum number of packets of an audio track. FFmpeg reads the file if it has more. Ten hours of Opus with the
+// The maximum number of packets of an audio track. This code checks each packet in the tables of the track. If there
+// are more packets, FFmpeg reads the file instead, so that the time of the check is limited. Ten hours of Opus with the
 // shortest packets (2.5 ms) have this many.
 enum { AUDIO_PACKETS_MAX = 14400000 };
 // Uncompressed sound is checked in groups of this many samples. Some codecs store several samples together, as a frame.
@@ -203,10 +204,10 @@ static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTra
     Tables *tables = &audio->tables;
     if (tables->offsets.count > 0)
         return false;
-    // To save time, up to SAMPLES_CHECKED samples of uncompressed sound are checked together. Some codecs store several
-    // samples together, as a frame. FFmpeg finds the size of a frame only when it opens the file, and packets.c then
-    // sets it. Until then, each frame counts as one sample of one byte. Its size in bytes is then wrong, but this check
-    // uses only the number and the times of the samples.
+    // `show_track` checks the tables. To save time, it takes up to SAMPLES_CHECKED samples of uncompressed sound as one
+    // packet. Each sample counts as one byte here. The size of the packet may then be wrong, but the check uses only
+    // the number and the times of the samples. FFmpeg finds the true sizes when it opens the file, and `set_group` in
+    // packets.c then stores them.
     if (is_uncompressed(tables) && !audio->is_fragmented)
         tables->group = (Group){SAMPLES_CHECKED, 1, 1};
     if (!show_track(tables, true, packets, &before->end) || !set_times(audio, track, movie, before->end))
@@ -216,9 +217,9 @@ static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTra
 }
 
 // Checks a track of any kind. If it is an audio track, adds it to `audio_tracks`. Sets `packets` to the number of
-// packets in its tables. Fragments list more packets, which follow those in the tables. `before` gets the data that are
-// needed to read them: the number of the track and, for audio, the times of the last packet in its tables. Returns
-// false if FFmpeg must read the file itself.
+// packets in its tables. Fragments list more packets of the track, which follow those in the tables. `before` gets the
+// state of the track before its first fragment: the number of the track and, for audio, the times of the last packet in
+// the tables. Returns false if FFmpeg must read the file itself.
 static bool add_track(const Track *track, Clock movie, bool is_fragmented, FragmentTrack *before, int64_t *packets)
 {
     Tables tables;
@@ -243,10 +244,11 @@ const Fragments *fragments_at_start(void)
     return &fragments;
 }
 
-// Checks all fragments, so that packets.c can read their packets later. A fragment is a part of the file with a list of
-// packets. Makes a long file end for FFmpeg after its first fragments, because FFmpeg would keep an index of all
-// packets in memory. Returns false if only FFmpeg can read the file. `packets` contains the number of packets in the
-// tables, and this function adds the number of packets in the fragments.
+// Checks all fragments, so that packets.c can read the packets in them later. A fragment is a part of the file with a
+// list of packets. If the fragments have many packets, FFmpeg gets only the first fragments, as if the file ended after
+// them. With all fragments, FFmpeg would keep an index of all packets in memory. Returns false if only FFmpeg can read
+// the file. `packets` contains the number of packets in the tables, and this function adds the number of packets in the
+// fragments.
 static bool show_fragments(int64_t *packets)
 {
     const bool has_tables = *packets > 0;
@@ -262,9 +264,10 @@ static bool show_fragments(int64_t *packets)
             is_shown = true;
         }
     }
-    // FFmpeg may shorten the last packet that the tables of a track list, and this code cannot do the same. FFmpeg must
-    // therefore read the file itself in three cases: if the file has a list of its fragments (`sidx`), if it has no
-    // fragments, or if its last fragment names no track.
+    // The last packet in the tables of a track may last beyond the end of the track. FFmpeg then cuts off the end of
+    // the packet, unless the last fragment that FFmpeg has read so far names a track. So FFmpeg may cut the packet in
+    // three cases: the file has a list of its fragments (`sidx`), the file has no fragments, or its last fragment names
+    // no track. packets.c does not cut this packet, so FFmpeg must read the file itself in these cases.
     return position.is_complete && (!has_tables || (position.track && !position.has_index));
 }
 
@@ -284,8 +287,9 @@ static bool find_tracks(void)
         return false;
     const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
     for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++) {
-        // In a file with fragments, tracks can also have packets in tables. If some tracks have such packets and others
-        // do not, FFmpeg applies the edit lists in a different way than this code. So FFmpeg must read such a file.
+        // In a file with fragments, a track may also have packets in its tables. After a track without packets in
+        // tables, FFmpeg applies the edit lists of all later tracks only in part. This code decides for each track
+        // separately. For the same result, FFmpeg must read a file in which only some tracks have packets in tables.
         const bool is_empty = packets == 0;
         if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
             !add_track(&track, clock, is_fragmented, &before[tracks], &listed) ||

@@ -68,8 +68,8 @@ const wrongMax = 0.001
  * Chooses a threshold on three of the five people and tests it on the remaining two, for each choice of three.
  *
  * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is a pair from one person
- * that is not accepted. A wrong pair is a pair from two people that is accepted. The chosen threshold is the lowest
- * with at most the share `wrongMax` of wrong pairs.
+ * that is not accepted. A wrong pair is a pair from two people that is accepted. The chosen threshold is the lowest one
+ * that accepts at most the share `wrongMax` of all pairs from two people.
  *
  * Returns the number of tested pairs, the shares of missed and wrong pairs, and the range of thresholds.
  */

@@ -86,8 +86,8 @@ async function writeDocs(folder: string): Promise<void> {
 }
 
 /**
- * Returns the line of the chart for the benchmark in the file `name`, or an empty list without results. The table must
- * have the columns `minutes` and `CPU s`.
+ * Returns a list with one line of the chart: the results of the benchmark in the file `name`. The list is empty if the
+ * benchmark has no results. The table of the results must have the columns `minutes` and `CPU s`.
  */
 function series(name: string, label: string): Series[] {
   const [head = [], ...rows] = resultsOfFiles[name] ?? []

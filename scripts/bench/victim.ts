@@ -142,7 +142,8 @@ async function measure(
 
 /**
  * Returns a command that starts a steno server with its own /etc/resolv.conf. This file names only the name server of
- * `startNames`, which does not answer for the host names of one attack.
+ * `startNames`. In one attack, an account submits jobs with media addresses such as `http://slow1.silent/a.mp3`. The
+ * name server never answers for such a host name, so the steno server waits for the answer until a timeout.
  */
 function withNames(folder: string): string[] {
   const file = join(folder, 'resolv.conf')

@@ -1,4 +1,5 @@
-// The copies of the database in the folder that a pair of servers shares.
+// Writes, restores and removes copies of the database in a folder that two servers share. If the server that answers
+// requests fails, the other server restores the newest copy and takes its place.
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'

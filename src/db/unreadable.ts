@@ -1,5 +1,5 @@
-// Tells a disk that cannot be read from a damaged database. SQLite reports most errors of a read (EIO) as damage of the
-// file. An operator would then restore a backup although the database is not damaged.
+// Finds read errors of the disk (EIO). SQLite reports most of these errors as damage of the database file. Without this
+// check, an operator would restore a backup although the database is not damaged.
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { diskRefusalOf } from '../base/disk-refusal.ts'

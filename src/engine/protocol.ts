@@ -61,8 +61,9 @@ export type Order =
 export type PrintOrder = {
   path: string
   /**
-   * The spans of the file in which the person speaks, in seconds. Null if they are not known. The main speaker is then
-   * searched for, and a file with much speech of other speakers is refused.
+   * The spans of the file, in seconds, in which the person of the voice print speaks. Null if they are not known. The
+   * speaker with the most speech then counts as this person. A file with much speech of other speakers is refused,
+   * because it is not clear which speaker is this person.
    */
   speech: readonly { start: number; end: number }[] | null
   voices: VoiceFiles

@@ -6,7 +6,10 @@ import { unlessRefused } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
-/** The progress of a job. `percent` is from 0 to 100. A download does not change the percentage: `percent` is null. */
+/**
+ * The progress of a job. `percent` is from 0 to 100. It is null during a download, and the percentage in the database
+ * then stays as it is.
+ */
 export type Progress = { sentence: string; percent: number | null }
 
 /** For each state, the sentence about the progress of a job that has just entered this state. */

@@ -19,7 +19,8 @@ export const workerLimits = {
   workerBeatMs: 1 * second,
   /**
    * JetStream (the message store of NATS) delivers the message of a job again if it gets no sign from the job's worker
-   * for this time, or for the lease of the job if that is shorter. Workers send a sign each `workerBeatMs`.
+   * for this time. If STENO_WORKER_LEASE is shorter, it replaces this time: it is the silence of a worker after which
+   * another worker may claim the job. A worker sends a sign at least once in `workerBeatMs`.
    */
   workerKeepMs: 5 * second,
   /**
@@ -47,10 +48,11 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
-   * A worker sends a claim or a result over NATS again if it gets no answer. The timeout of each attempt is this
-   * multiple of the pause after the attempt. The first timeout is 4 × `workerRetryMs` = 2 s, and later timeouts grow up
-   * to `workerRequestMs`. The first timeout is short, because a message is lost if the server's connection to NATS
-   * breaks. Only a further attempt can then reach the server.
+   * A worker sends a claim or a result over NATS again if no answer arrives before a timeout. It pauses after each
+   * failed attempt. The first pause is `workerRetryMs`, and the pauses double. The timeout of an attempt is this
+   * multiple of the pause after it: 4 × `workerRetryMs` = 2 s for the first attempt, and up to `workerRequestMs` for
+   * later ones. The first timeout is short, because a message is lost if the server's connection to NATS breaks. Only a
+   * further attempt can then reach the server.
    */
   workerTimeoutsPerPause: 4,
   /**

@@ -1,4 +1,4 @@
-// Tests the server as a separate process, and its operator's commands.
+// Tests the server as a separate process. Also tests the commands with which an operator manages the server.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, expect, spyOn, test } from 'bun:test'
@@ -432,8 +432,9 @@ test('a lost secret.key is not replaced while the database needs it; the message
   await Bun.write(key, original)
   expect((await findCommand(data, 'backup', backup)).code).toBe(0)
   await Bun.write(key, new Uint8Array(32))
-  // The original secret.key is lost. steno accepts another secret.key after a new API key is created, because it checks
-  // only the signing secret of the newest key.
+  // The original secret.key is lost, and another one replaces it. Each API key has a signing secret, which is encrypted
+  // with secret.key in the database. steno only checks that secret.key decrypts the signing secret of the newest API
+  // key. So steno accepts the other secret.key after a new API key is created.
   const ofNew = join(temporaryFolder(), 'backup.db')
   expect((await findCommand(data, 'keys', 'create', 'a@example.org')).code).toBe(0)
   expect(await findCommand(data, 'backup', ofNew)).toMatchObject({ code: 0, err: '' })

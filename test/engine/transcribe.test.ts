@@ -36,8 +36,8 @@ let compactFolder: string
 let models: LoadedModels
 let compact: Whisper
 /**
- * All models of the engine. The speech model is the pocket model (the small model of the tests) with the graphs in its
- * folder, not in its compact form (8-bit weights).
+ * All models of the engine. The speech model is the pocket model (the small model of the tests), in the form in which
+ * Whisper models are published: ONNX graphs with 32-bit floats. In `models`, the same model has 8-bit weights.
  */
 let published: LoadedModels
 

@@ -123,10 +123,12 @@ let shared: Map<string, Shared> | null = null
 /**
  * Lets all tests of a file with the same settings share a service, by default without rate limits. The service with the
  * default settings goes on for the other test files of this process. Each test makes its own accounts. A start costs 40
- * ms of CPU time in the test process, and 80 ms for the built program. The first requests to each route cost as much.
+ * ms of CPU time in the test process, and 80 ms for the built program. The first requests to the routes of a new
+ * service cost about the same time again.
  *
- * A test declared with `steered` always has its own service. A test must pass `alone` to `startTestService` if it stops
- * the service, or checks something that all accounts share.
+ * A test declared with `steered` controls the clock, the engine or another part of its service, so it always has its
+ * own service. A test must pass `alone` to `startTestService` if it stops the service, or checks something that all
+ * accounts share.
  */
 export function shareServices(): void {
   const services = new Map<string, Shared>()

@@ -1,6 +1,6 @@
 // A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network, engine and
-// callers. In each step, the simulator completes an operation, sends a request, runs the sweeps, changes a clock, or
-// causes a fault. The same seed always gives the same run.
+// callers. In each step, the simulator completes an operation, sends a request, runs the periodic work of the service
+// (the sweeps), changes a clock, or causes a fault. The same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -268,7 +268,8 @@ class World {
 
   /**
    * Simulates a flush of the database. The data in the write-ahead log at the start of the flush then survives a power
-   * cut. Flushes may end in another order than they start, so only a flush that started later replaces `#durable`.
+   * cut. Flushes may end in another order than they start. So this flush replaces `#durable` only if it started later
+   * than the flush that set `#durable`.
    */
   async #flush(): Promise<void> {
     const flushed = { number: ++this.#flushes, logBytes: this.#logBytes() }

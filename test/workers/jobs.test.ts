@@ -159,9 +159,9 @@ natsTest(
 natsTest(
   'a job that four workers break off fails, and the failure is a dead letter',
   async () => {
-    // Each of the four workers breaks off the job, because its disk is full. If a worker is silent for the time of the
-    // lease, another worker may claim the job. A short lease could end on a busy machine before a worker breaks off the
-    // job. The claim of the other worker would then count as one of the four, too.
+    // Each of the four workers claims the job once, and breaks it off, because its disk is full. The job fails after
+    // four claims. If a worker is silent for the time of the lease, another worker may claim its job. With a short
+    // lease, this could happen on a busy machine, and would be one of the four claims. So the lease is an hour.
     const { service, startOwn } = await startServer({ STENO_WORKER_LEASE: '1h' })
     const ana = service.account('ana')
     const id = await ana.transcribe()

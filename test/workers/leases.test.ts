@@ -238,8 +238,8 @@ test('a worker that has broken a job off gets it again only if no other worker c
     const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
     return await handOvers.result({ ...held, failure })
   }
-  // The answer to a claim of a worker that has broken the job off before, if another worker could do the job. The
-  // worker then gives the message of the job back to JetStream, and another worker gets it after `afterMs`.
+  // A worker gets this answer to its claim if it has broken the job off before, and another worker could do the job.
+  // The first worker then gives the message of the job back to JetStream, which delivers it again after `afterMs`.
   const passed: ClaimAnswer = { kind: 'later', afterMs: limits.workerRetryMs }
   expect(await breakOff('gpu-1', 1)).toEqual({ kind: 'again' })
   expect(await breakOff('gpu-1', 2)).toEqual(passed)

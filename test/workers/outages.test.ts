@@ -1,4 +1,5 @@
-// Tests that an outage ends once, although the NATS client reports several disconnects and reconnects.
+// Tests the outages of a worker's connection to NATS. The worker must log an outage and its end only once, although the
+// NATS client may report several disconnects and reconnects in one outage.
 
 import { expect, spyOn, test } from 'bun:test'
 import { log } from '../../src/base/log.ts'

@@ -85,10 +85,10 @@ function readVectors(bytes: Buffer): Float32Array[] {
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>
     Float64Array.from({ length: count }, (_, place) => file.readDoubleLE(at + 8 * place))
-  // The arrays in the file `model` are for embeddings of norm 1. `Plda` multiplies an embedding by √128, subtracts
-  // `centre`, the mean of this file, and multiplies by `transform`, the matrix of this file. So the mean is multiplied
-  // by √128 here, and the matrix is divided by √128. The result is then the same as with norm 1, and the variances of
-  // the file are valid.
+  // The arrays in the file `model` are for embeddings of norm 1. But `Plda` first multiplies an embedding by √128. Then
+  // it subtracts `centre` and multiplies by `transform`. So `centre` is multiplied by √128 here, and `transform` is
+  // divided by √128. The result is then the same as with norm 1, so the variances in `model` (`between`) are used
+  // without a change.
   const scale = Math.sqrt(narrow)
   const centreAt = model.indexOf('DV ') + 8
   const transformAt = centreAt + 8 * narrow + 13

@@ -20,8 +20,9 @@ export type Heard = { name: string; words: readonly TimedWord[] }
 const inPauseSeconds = 0.2
 
 /**
- * Returns the table. Each row shows for one transcription program how well its word times fit the pauses in the sound,
- * and the starts of openai/whisper. The first row is the header.
+ * Returns the table. The first row is the header. Each other row is for one transcription program. It shows how well
+ * the starts and ends of its words fit the pauses in the sound. It also shows how many of its words start at nearly the
+ * same time as in the result of the program openai/whisper.
  */
 export function wordTimeTable(
   sound: Pick<Sound, 'pauses' | 'utterances'>,

@@ -14,8 +14,8 @@ const preEmphasis = 0.8
 /** Reduces the sample rate of one channel. */
 export class Reducer {
   /**
-   * The last four samples of the previous part of the sound. The filter spans eight samples, so the first result of the
-   * next part depends on these four.
+   * The last four samples of the previous part of the sound. Each result is a weighted sum of eight samples: four new
+   * samples, and the four samples before them. So the first result of the next part needs these last four samples.
    */
   private readonly before = new Float32Array(factor)
   private last = 0

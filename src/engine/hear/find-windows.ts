@@ -54,8 +54,9 @@ export async function* findBlocks(
 }
 
 /**
- * Reads the sound in chunks. After each chunk, yields the windows that are now complete. `needed` is the first sample
- * that later windows may need.
+ * Reads the sound in chunks. After each chunk, yields two values. `windows` are the windows that are now complete.
+ * `needed` is the number of the first sample that later windows may need. The caller can remove earlier samples from
+ * memory, except those of windows that still wait to be decoded.
  */
 async function* findWindows(
   probabilitiesOf: (chunk: Float32Array) => Float32Array,

@@ -62,10 +62,11 @@ export async function hearRest(
 }
 
 /**
- * Returns the parts of `window` that must be decoded again, each as a window. One is the end of `window`
- * (`rest.window`), if the text there is incomplete, or if the model gave it a low probability. Otherwise `rest` is
- * null. The others are the parts with speech but no text. Returns no windows if the checks of the text found that
- * `window` is silent (the verdict `silence`).
+ * Returns the parts of `window` that must be decoded again, each as a window. Returns no windows if the checks of the
+ * text found that `window` is silent (the verdict `silence`). Otherwise returns:
+ * - the parts that have enough speech, but no text;
+ * - the end of `window` (`rest.window`), if the text there is incomplete, or if the model gave it a low probability. If
+ *   the end need not be decoded again, `rest` is null.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

@@ -13,8 +13,9 @@ const tolerance = 0.08 * sampleRate
 
 /**
  * Two lengths, in samples. A pause is short if it is shorter than `pause`. The first word after a short pause may begin
- * before the end of the pause that voice detection found. The cross-attention of the model gives the start of this
- * word, but often too early. So a start inside the short pause is usually moved later by the length `delay`.
+ * inside the pause, because voice detection may find the speech too late. The cross-attention of the model gives the
+ * start of this word, but often too early. So the start is moved later, usually by the length `delay`. But it is moved
+ * at most to the time that is `tolerance` before the end of the pause.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 

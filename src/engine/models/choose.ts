@@ -31,8 +31,9 @@ export async function prepareModel(
 }
 
 /**
- * Returns true if the model is installed. On a CPU, a Whisper model must also have float weights or the compact form
- * (8-bit weights). An old download may have neither of them.
+ * Returns true if the model is installed and usable. On a CPU, a Whisper model needs float weights or the compact form
+ * (steno's own file of 8-bit weights). A download by an earlier version may have only other quantised weights, such as
+ * the files `_quantized` of Hugging Face. steno does not run these weights on a CPU.
  */
 function isUsable(model: string, settings: ModelSettings): boolean {
   const installed = findInstalled(model, settings)

@@ -44,9 +44,9 @@ export function weightTensors(
 }
 
 /**
- * Copies the bytes if their address is not a multiple of 64, because the operations of ONNX Runtime may rely on a
- * multiple of 64. For less than 1 KB, even the address of the copy may be no multiple of 64. The copy is used
- * nevertheless, because this causes no error on x86 CPUs.
+ * Returns the bytes, or a copy if their address is not a multiple of 64. Operations of ONNX Runtime may rely on a
+ * multiple of 64. A copy of 1 KB or more has such an address. A shorter copy may have another address, but for so few
+ * bytes, this causes no error on x86 CPUs.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

@@ -6,9 +6,10 @@ import { fieldsOf, numbersOf, text } from './protobuf-reader.ts'
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
 /**
- * A constant as the model stores it. The content is in `bytes`, or in an external file (`stored`). If the content is a
- * list of numbers, `bytes` and `stored` are null. `stored.bytes` is null if the model does not say the length of the
- * content. This length then follows from `type` and `dims`.
+ * A constant as the model stores it. `bytes` is the content, if the model contains it as bytes. `stored` is the place
+ * of the content, if it is in an external file. Both are null if the model contains the content as a list of numbers,
+ * which steno does not read. `stored.bytes` is null if the model does not say the length of the content. This length
+ * then follows from `type` and `dims`.
  */
 export type RawConstant = {
   type: number

@@ -69,7 +69,8 @@ function findClusters(
   // are equally near, keeps the one that needs the smallest change of `threshold`.
   const onStep = (clusters: () => Cluster[], next: number) => {
     // Each threshold between `reached` (the largest distance of the merges so far) and `next` (the distance of the next
-    // merge) gives the present clusters. If `threshold` is between them, `factor` is 1. Otherwise, `factor` is larger.
+    // merge) gives the present clusters. `factor` says by how much `threshold` must be multiplied or divided to be in
+    // this range. It is 1 if `threshold` is already in this range, and larger than 1 otherwise.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

@@ -3,8 +3,9 @@
 import { signal } from '@preact/signals'
 
 /**
- * False after the server did not answer a request that the app repeats, and true after an answer. The status 502, 503
- * or 504 does not count as an answer, because a proxy may have sent it.
+ * True after the server has answered a request. False after a request without an answer, if the app sends this request
+ * again until an answer arrives. Other requests without an answer change nothing here: their callers handle the error.
+ * The status 502, 503 or 504 does not count as an answer, because a proxy may have sent it.
  */
 export const isOnline = signal(true)
 /** True while a request waits until the person signs in again. */

@@ -46,8 +46,9 @@ export function addFiles(added: readonly File[], options: JobOptions): File[] {
 }
 
 /**
- * Returns true if the upload has the options `options`. Also true for an upload whose file the page no longer has, for
- * example after a reload. Such an upload continues with the options that it got before.
+ * Returns true if the same file with the options `options` would repeat this upload: the options are equal. Also
+ * returns true, with any options, if the page has lost the file of the upload, for example after a reload. The person
+ * then adds the file again to continue this upload, which keeps its own options.
  */
 function isRepeated({ state, options: before }: Upload, options: JobOptions): boolean {
   return state === 'lost' || JSON.stringify(before) === JSON.stringify(options)

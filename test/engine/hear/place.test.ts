@@ -120,11 +120,13 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
     expect(texts[three]!.from).toBeGreaterThanOrEqual(texts[three - 1]!.to)
     return texts[three]!.from / sampleRate
   }
+  // The pause lasts from 2 s to 2.4 s. The attention of ` three` begins at 2.02 s (frame 101). The word starts 0.18 s
+  // later, at 2.2 s.
   expect(startOf(2.4, 101)).toBeCloseTo(2.2, 1)
-  // Above, speech follows a pause from 2 s to 2.4 s, and the attention of ` three` begins at 2.02 s (frame 101). In two
-  // other cases, ` three` starts 0.08 s before the speech after the pause. In the first case, its attention begins only
-  // at 2.3 s (frame 115). In the second case, the pause lasts 0.5 s (until 2.5 s).
+  // The attention begins at 2.3 s (frame 115). 0.18 s later, the pause is over. So the word starts 0.08 s before the
+  // end of the pause, because voice detection misses soft sounds at the start of speech.
   expect(startOf(2.4, 115)).toBeCloseTo(2.32, 1)
+  // The pause lasts until 2.5 s. It is not short, so the word starts 0.08 s before its end in this case too.
   expect(startOf(2.5, 101)).toBeCloseTo(2.42, 2)
 })
 
@@ -160,8 +162,9 @@ test('a word after a long pause lies in its own speech, although its attention i
     const last = placeInRecording(whisper, window, hypothesis(tokens, ranges), 'en').at(-1)!
     return [last.from / sampleRate, last.to / sampleRate]
   }
-  // The first text ends with ` four.`, a sentence of one word. The second text ends with ` three`, in the middle of a
-  // sentence. A word with a full stop is placed by another rule than a word without one.
+  // The first text is ` one two. four.`, and the second text is ` one three three`. The code chooses one speech span
+  // for the last word. If the attention overlaps several spans, a word with a full stop usually gets the first of them.
+  // A word without a full stop gets the last of them. So both kinds of words are tested.
   for (const ids of [
     [0, 1, 3],
     [0, 2, 2],

@@ -43,8 +43,8 @@ type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[
 
 /**
  * Returns a fake decoder. For each window, it returns the tokens of `scripts[window.script]`. It also records each
- * batch for the tests: `begun` gets a list with the index `script` of each window in the batch, and `prompts` gets the
- * prompt of the batch.
+ * batch for the tests. `begun` gets one list for each batch, with the number `script` of each window in the batch.
+ * `prompts` gets the prompt of each batch.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
@@ -155,7 +155,10 @@ test('a row that loops at every temperature keeps its first result and is doubtf
   expect(good!.tokens).toEqual(sure)
 })
 
-/** One attempt to decode a window: its tokens, their mean log probability, and whether decoding ended at a loop. */
+/**
+ * A failed attempt to decode a window: its text does not pass the checks. `logProbability` is the mean log probability
+ * of its tokens. `looped` is true if the decoding was stopped because the tokens repeated (a loop).
+ */
 type Failed = { tokens: number[]; logProbability: number; looped?: boolean }
 
 /** Recognises a window. A fake decoder returns the elements of `attempts` one by one, and then repeats the last one. */
