@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs the first steps of a new user, without a network: clone, key, three formats, webhook, backup, upgrade, restore.
-# scripts/first-hour.sh [PROGRAM [FOLDER]] runs PROGRAM, a built program, and upgrades it twice. The first upgrade is to
-# a program that the script builds from the clone, with a public key for releases. The second upgrade is to a signed
-# release, so that this program must check the signature. Without PROGRAM, the script runs the clone with Bun. The clone
-# is made in FOLDER. The last line of the output contains the total time in seconds.
+# scripts/first-hour.sh [PROGRAM [FOLDER]] runs PROGRAM, a built program, and upgrades it twice. The first upgrade
+# installs a program that the script builds from the clone, with a public key for releases. The second upgrade installs
+# a signed release, whose signature the program of the first upgrade must check. Without PROGRAM, the script runs the
+# clone with Bun. The clone is made in FOLDER. The last line of the output contains the total time in seconds.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)

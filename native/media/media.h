@@ -64,8 +64,8 @@ void output_flush(Output *output);
 
 // input.c and read-at.c define the functions below that begin with `input_`. They read the media file from stdin.
 
-// The maximum position in the file to which FFmpeg can seek: 8 TB. A damaged file can contain a position far behind its
-// end. The seek to this position fails, and FFmpeg continues to read where it is.
+// The maximum byte position to which FFmpeg can seek: 8 TB. A damaged file can contain an impossible position, far
+// behind the end of any usual file. input.c refuses a seek to such a position, and the read position does not change.
 #define OFFSET_MAX ((int64_t)1 << 43)
 AVIOContext *input_open(void);
 void input_close(AVIOContext *io);
@@ -192,10 +192,11 @@ typedef struct Timeline {
     // advance too little: see SLOW_SHARE.
     double moved;
 } Timeline;
-// From one timestamp to the next, the time should advance by the length of the first span. If it advances by less than
-// SLOW_SHARE of this length, the second timestamp is slow. SLOW_SHARE is a little more than a half, so that timestamps
-// of a clock at half speed are slow even after rounding. One or two slow timestamps in a row may be right: the spans
-// then overlap, and a long overlap is cut. SLOW_SPANS_MIN or more in a row are wrong, so no sound is cut.
+// Normally, the timestamp of a span (a packet or a frame) is later than the previous timestamp by the length of the
+// previous span. A timestamp is slow if it is later by less than SLOW_SHARE of this length. SLOW_SHARE is a little more
+// than a half, so that timestamps of a clock at half speed are slow even after rounding. One or two slow timestamps in
+// a row may be right. The spans then really overlap, and a long overlap is cut. SLOW_SPANS_MIN or more slow timestamps
+// in a row are wrong. The spans then do not really overlap, so no sound is cut.
 #define SLOW_SHARE 0.52
 enum { SLOW_SPANS_MIN = 3 };
 // How a span of sound is added to the output: first `silence` silent samples are written, then the span without its

@@ -59,8 +59,8 @@ static void make_room(Resampler *resampler, int samples)
         if (av_frame_get_buffer(out, 0) < 0)
             refuse("too-large");
     }
-    // FFmpeg reads in nb_samples how many samples fit into `out`, and overwrites it with the number of samples that it
-    // wrote. So it is set again before each conversion.
+    // Before a conversion, `nb_samples` must tell FFmpeg how many samples fit into `out`. FFmpeg overwrites
+    // `nb_samples` with the number of samples that it wrote. So `nb_samples` is set again before each conversion.
     out->nb_samples = resampler->room;
 }
 
@@ -85,9 +85,9 @@ static enum AVChannelOrder lay_out(AVFrame *frame)
     return order;
 }
 
-// A gain is the factor of a channel in the mix. FFmpeg computes the gains from the channel layout. Returns true if
-// FFmpeg has gains for this layout, and if its mix loses no voice: a channel with the gain 0 is missing in the mix.
-// Only surround sound may have such a channel.
+// A gain is the factor of a channel in the mix. FFmpeg computes the gains from the channel layout. Returns false if
+// FFmpeg has no gains for this layout. Also returns false if a channel has the gain 0, because a voice in this channel
+// would be missing in the mix. Surround sound is an exception: FFmpeg rightly drops its channel of low frequencies.
 static bool has_gains(const AVChannelLayout *layout)
 {
     static double gains[CHANNELS_MAX][CHANNELS_MAX];
@@ -104,9 +104,9 @@ static bool has_gains(const AVChannelLayout *layout)
     return has_all || layout->nb_channels >= SURROUND_CHANNELS_MIN;
 }
 
-// Sets the gain (the factor in the mix) of each channel. Changes nothing in two cases. If the output has two channels,
-// FFmpeg does not mix them, because mix.c does this later. If `has_gains` accepts the channel layout, FFmpeg's own
-// gains are right.
+// Sets the gain (the factor in the mix) of each channel. If all channels are mixed, changes nothing in two cases. The
+// first is stereo sound: FFmpeg keeps both channels, and mix.c mixes them later. The second is a channel layout for
+// which `has_gains` returns true: FFmpeg's own gains are right for this layout.
 static int set_gains(const Resampler *resampler, struct SwrContext *context, const AVFrame *frame,
                      enum AVChannelOrder order)
 {

@@ -217,9 +217,9 @@ static const char *open_behind_tag(Source *source, const Order *order)
 {
     const int64_t tag_bytes = input_tag_bytes();
     const char *refusal = tag_bytes > 0 ? source_open(source, order, tag_bytes) : "not-media";
-    // An MP4 file contains the byte positions of its packets, counted from the beginning of the file. The inserted tag
-    // has moved the packets, but these positions are unchanged and therefore wrong. Some of the bytes at the wrong
-    // positions would be decoded to noise. So the file is refused.
+    // An MP4 file contains the byte positions of its packets, counted from the beginning of the file. When a program
+    // inserted the ID3 tag there, the packets moved, but the stored positions did not change and are now wrong. Some of
+    // the bytes at the wrong positions would be decoded to noise. So the file is refused.
     if (refusal || strcmp(source->container, "mov") != 0)
         return refusal;
     source_close(source);
@@ -250,7 +250,8 @@ const char *source_open(Source *source, const Order *order, int64_t from)
         refusal = hidden_for;
     if (refusal) {
         source_close(source);
-        // If the index is cut off, FFmpeg may find a part of it, for example the video track but not the audio track.
+        // If the index of an MP4 file is cut off, FFmpeg may still find a part of it, for example the video track but
+        // not the audio track. The refusal is then "no-audio", but the real reason is "no-index".
         if (from == 0 && strcmp(refusal, "too-large") != 0 && is_mp4_without_index())
             return "no-index";
         return from == 0 && strcmp(refusal, "not-media") == 0 ? open_behind_tag(source, order) : refusal;
@@ -325,9 +326,10 @@ bool source_read(Source *source, AVPacket *packet)
     return false;
 }
 
-// An Ogg file may contain several streams one after another (links.c). Does nothing and returns false for any other
-// file, and if FFmpeg has read the file to its end. Otherwise this function closes the file and opens it again at the
-// beginning of the next stream. Returns false if there is no next stream that can be opened.
+// Opens the next stream of an Ogg file that contains several streams one after another (links.c). To do this, closes
+// the file and opens it again at the beginning of this stream. Returns false if there is no next stream that can be
+// opened. Does nothing and returns false if the file is not an Ogg file. Does the same if FFmpeg has read the file to
+// its end, because then no stream is left.
 bool source_next(Source *source, const Order *order)
 {
     if (!source->is_chain || !source->is_stuck)

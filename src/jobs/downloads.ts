@@ -90,7 +90,8 @@ async function downloadMedia(
   { url, path }: { url: string; path: string },
   signal: AbortSignal,
 ): Promise<number> {
-  // The file of an earlier download is lost. Its size must no longer count as used disk space.
+  // The database has the size of an earlier download, but its file is missing or has another size, for example after a
+  // restore from a backup. The old size must no longer count as used disk space.
   if (job.fileBytes !== null) setFileBytes(db, job.id, null)
   live.changed(job.id)
   const tell = throttled(progress => {

@@ -159,9 +159,9 @@ export class Assignment {
       result = { failure: failureOf(error) }
     } finally {
       this.#isTranscribing = false
-      // A worker that ends leaves this job if the server has not answered for a long time (see `waitsSince`). The time
-      // of the engine's work does not count, because the worker needs no answer then. If the server is still silent,
-      // its silence is measured from now on.
+      // While a worker is being stopped, it gives up a job if the server does not answer for a long time (see
+      // `waitsSince`). During the engine's work, the worker needs no answer, so the silence of that time must not
+      // count. If the server is silent now, its silence is therefore measured from now on.
       if (this.#unansweredSince !== null) this.#unansweredSince = performance.now()
       removeMedia(place)
       await beats.close()

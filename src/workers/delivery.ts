@@ -53,8 +53,9 @@ export async function pull(
   if (answer?.headers?.hasError && !emptyStatuses.includes(answer.headers.code))
     throw new Error(`JetStream refuses the request for a job: ${answer.headers.description}`)
   if (answer) return readDelivery(nats, answer)
-  // After a reconnect, the NATS client renews the subscription of this request. JetStream may then still answer with a
-  // job, which is given back.
+  // The connection is broken, so this function returns null now. After a reconnect, the NATS client renews the
+  // subscription of the request, and JetStream may still answer with a job. Nothing waits for this job any more, so it
+  // is given back to JetStream.
   asked.then(
     late => readDelivery(nats, late)?.giveBack(0),
     () => {},

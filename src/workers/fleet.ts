@@ -321,9 +321,10 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Called when a worker claims a job that it has ended before with an error of its machine. Returns true if there are
-   * other workers that should do the job. If none of them takes jobs from the queue in which the job is now, moves the
-   * job to another queue.
+   * Called when a worker claims a job that it has tried before. Its earlier attempt ended with an error of its machine,
+   * such as a full disk. Returns true if other workers should do the job: they can do it, and have had no such error.
+   * The workers of a pool take jobs only from the queues of this pool. If none of the other workers is in the pool
+   * whose queue now has the job, moves the job to another queue.
    */
   #passOn(entry: HandOver): boolean {
     const others = this.#othersFor(entry)
@@ -395,8 +396,9 @@ export class Fleet implements Engine {
     for (const entry of due) this.#place(entry)
     this.#openPoolsAgain(due)
     if (due.length > 0 || this.#refusal === null) return
-    // No job waits any more, so no attempt shows whether the stream still refuses jobs. The stored refusal is removed
-    // until the next job is refused.
+    // No job waits for a worker. So the server sends no message to the stream, and cannot find out whether the stream
+    // accepts messages again. The stored refusal may be out of date, so it is removed. If the stream refuses the next
+    // message, the new reason is stored.
     this.#refusal = null
     this.#tellReady()
   }

@@ -70,9 +70,10 @@ export class HandOvers {
   }
 
   /**
-   * Called when a job has ended, when its media are downloaded again, or when the server's own engine takes it over. If
-   * workers wait until their result of the job is stored, they get the answer `stored`, which ends their work on the
-   * job in each of these cases. Removes and returns the job's entry, or returns null if there is none.
+   * Called when a job has ended, when its media are downloaded again, or when the server's own engine takes it over. A
+   * worker may still wait for the answer to its result of this job. It gets the answer `stored`, even if the result is
+   * not stored, because this answer ends the worker's work on the job. Removes and returns the job's hand-over, or
+   * returns null if there is none.
    */
   ended(jobId: string): HandOver | null {
     this.#answerStoring(jobId, { kind: 'stored' })
@@ -196,9 +197,10 @@ export class HandOvers {
     if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
       return new Promise(resolve => storing.answers.push(resolve))
     const entry = this.#entryOf(message)
-    // A failure of the worker's machine gets the answer `again`: the job is tried again, if possible by another worker.
-    // If this answer was lost, the worker sends the failure once more. It then gets the same answer, unless another
-    // worker has claimed the job.
+    // `later` has two possible reasons. Usually the job is not passed to workers at the moment, for example just after
+    // a restart of the server. The worker then sends the result again later. Or the worker sends the failure of its
+    // machine a second time, because the first answer was lost. The first answer was `again` (the job is tried again,
+    // if possible by another worker), so the second answer is `again` too.
     if (entry === 'later')
       return { kind: this.#entries.get(job)?.brokenOffFence === fence ? 'again' : 'later' }
     if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }
@@ -217,8 +219,8 @@ export class HandOvers {
   }
 
   /**
-   * Returns the entry of the message's job if the sender holds the job (made its last claim). Otherwise returns what
-   * the sender must do: stop, or try again later.
+   * Returns the hand-over of the job if the sender of the message holds the job: the sender's claim, with the number
+   * `fence`, is the last claim of the job. Otherwise returns what the sender must do: stop, or try again later.
    */
   #entryOf({ job, fence, token }: Held): HandOver | 'later' | 'stop' {
     if (!isToken(this.#parts.secrets, job, fence, token)) return 'stop'

@@ -66,9 +66,9 @@ export class Server {
 
   /**
    * Delivers the result of a job over NATS, or over HTTP if the result is too large for NATS. If the result is too
-   * large for HTTP too, delivers a failure. `signal` aborts the HTTP request. The parameter `timeoutMs` is for an
-   * attempt over NATS with a small result. The time that a slow network needs for this result is added. The sum is
-   * limited to the field `this.timeoutMs`, the maximum for all requests.
+   * large for HTTP too, delivers a failure. `signal` aborts the HTTP request. The timeout of an attempt over NATS is
+   * the parameter `timeoutMs`, plus the time in which a slow network sends the result. This sum is limited to
+   * `this.timeoutMs`, the maximum for all requests.
    */
   async deliver(message: ResultMessage, signal: AbortSignal, timeoutMs: number): Promise<ResultAnswer> {
     const { session, job, fence, token } = message

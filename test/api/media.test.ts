@@ -11,8 +11,9 @@ const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const source = speech(60)
 
 /**
- * Starts a job with a fake media file, which the server keeps. A service in the test process accepts the fake file. The
- * built program, if it is tested, cannot decode the file, so the job fails.
+ * Starts a job with a fake media file. The server keeps the file, also if the job fails. The tests run with a service
+ * in the test process or with the built program. The service in the test process accepts the fake file. The built
+ * program cannot decode the file, so the job fails there.
  */
 async function startJob() {
   const service = await startTestService(unlimited)

@@ -335,8 +335,8 @@ steered('a token that expires while a body arrives is still accepted, but a revo
     const request = new Request(`${service.url}/v1/upload`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-      // With a `highWaterMark` of 0, `pull` is called only when the server reads the body. So `meanwhile` is called
-      // after the server has checked the headers.
+      // With a `highWaterMark` of 0, the stream calls `pull` only when the server reads the body, and `pull` calls
+      // `meanwhile`. So `meanwhile` is called after the server has checked the headers.
       body: new ReadableStream({ pull }, { highWaterMark: 0 }),
     })
     return (await app.handle(request)).status

@@ -50,8 +50,9 @@ test('an index finds the rows that refer to a row that is deleted', async () => 
 })
 
 /**
- * Matches the steps of a query plan that may read a whole index, because the index has few rows. Also matches the index
- * of all accounts' jobs with media, which only the operator's page reads.
+ * Matches the steps of a query plan that are allowed to read a whole index. These indexes have few rows, except one:
+ * `jobs_media_of_account` has a row for each job whose media is kept. Only the operator's page reads this whole index,
+ * because it shows the total size of all media.
  */
 const fewRows = / INDEX (jobs_unfinished|jobs_media_of_account|uploads_with_bytes|uploads_for_voices)$/
 

@@ -145,9 +145,10 @@ test('a planned stop loses nothing, and the first server comes back with what th
 })
 
 /**
- * Returns a pair whose second server was killed while it replaced its former database by the database of the first
- * server. It had renamed the former database, but not yet the write-ahead log of this database. The other database was
- * not yet at its place.
+ * Returns the shared folder of a pair of servers, and the data folder of the second server. The second server was
+ * killed while it replaced its former database by a copy of the first server's database. It had already renamed the
+ * file of the former database, but not yet the write-ahead log of the former database. The copy was not yet in the data
+ * folder.
  */
 async function killedTakeover(): Promise<{ folder: string; two: string }> {
   const [folder] = await startPair()

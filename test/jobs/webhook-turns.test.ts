@@ -25,7 +25,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-/** Opens a sender without retries, which calls `deliver` for each attempt. */
+/** Opens a sender that delivers each event with a call of `deliver`. A failed delivery is not tried again. */
 function senderWith(deliver: Deliver) {
   const outcomes: string[] = []
   const onOutcome = (outcome: string) => outcomes.push(outcome)

@@ -34,8 +34,9 @@ export function withLongIndex(file: Buffer): Buffer {
 }
 
 /**
- * Moves the index of an MP4 file to the end of the file, and keeps the length of the index. The padding of a megabyte
- * is after the index, so the file is as long as the file of `withLongIndex`.
+ * Moves the index of an MP4 file to the end of the file, and keeps the length of the index. `withLongIndex` adds a
+ * padding of a megabyte inside the index. This function adds the same padding after the index, so both functions return
+ * files of the same length.
  */
 export function withShortIndex(file: Buffer): Buffer {
   return Buffer.concat([moveIndex(file, index => index), padding])

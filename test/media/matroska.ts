@@ -128,9 +128,10 @@ function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[
     return element('114d9b74', ...entries)
   }
   const sum = (parts: Buffer[]) => parts.reduce((bytes, part) => bytes + part.length, 0)
-  // The list at the start (SeekHead) has the id and the position of each element in `named`. The positions depend on
-  // the length of the list. This length is known before the positions, because each position takes eight bytes. `other`
-  // has the second list, if there is one.
+  // `named` has the elements that the list at the start (SeekHead) must name: the second list, or `last` if there is no
+  // second list. The length of a list does not depend on its positions, because each position takes eight bytes. So a
+  // list with wrong positions is enough to compute the right positions. `other` contains the second list with the right
+  // positions. It is empty if there is no second list.
   const named = hasOtherList ? [list(last, 0)] : last
   const from = list(named, 0).length + fileInfo.length + cluster.length
   const other = hasOtherList ? [list(last, from + named[0]!.length)] : []
@@ -138,8 +139,9 @@ function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[
 }
 
 /**
- * Returns a subtitle track with as many elements as a video editing program writes. The media program reads only a
- * limited number of elements in a file. It must still find the elements behind many such tracks.
+ * Returns a subtitle track with as many elements as a video editing program writes. A file may contain many such tracks
+ * before the track of sound. steno's reader of Matroska files (matroska.c) reads only a limited number of elements in a
+ * file. The tests check that the reader still reaches the track of sound.
  */
 function subtitle(number: number): Buffer {
   const flags = ['b9', '88', '55aa', '55ab', '55ac', '55ae', '55af', '9c', '6de7', '55ee', 'aa']

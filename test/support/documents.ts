@@ -58,8 +58,9 @@ export function commandsOf(block: string): string[] {
 }
 
 /**
- * Returns the first one or two words and the long options (without `--`) of each steno command in the code of a
- * Markdown text. The program is called `steno` or `./steno`.
+ * Returns the steno commands in the code of a Markdown text. A command begins with `steno` or `./steno`. `words` has
+ * the next word, and also the word after it if that has only lowercase letters, for example `keys` and `create`.
+ * `options` has the long options of the command, without `--`.
  */
 export function callsOf(markdown: string): { words: string[]; options: string[] }[] {
   const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)

@@ -9,9 +9,10 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. A sign-in with
- * an unknown email address compares the password with a fixed hash of the usual, high cost. No password matches this
- * hash, so the replaced `verify` returns false at once, without a computation. The built program is not changed.
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. Replaces Bun's
+ * functions `hash` and `verify` for this. A sign-in with an unknown email address compares the password with a fixed
+ * hash of the usual, high cost, which no password matches. The replaced `verify` returns false for such a hash at once,
+ * without a computation. The built program is not changed.
  */
 export function hashAtLowCost(): void {
   const { hash, verify } = Bun.password

@@ -366,8 +366,9 @@ seen('doubtful words are marked on demand, and the page prints the text alone', 
     expect(await page.evaluate(current)).toBe(word.word)
   }
   await page.getByText(`2 of ${doubtful.length}`).waitFor()
-  // At a width of 440 px, the buttons with arrows (Previous and Next) do not fit beside the sentence of the bar and
-  // move to a second line. The count `2 of N` would fit, but it must move to the second line too.
+  // The bar for doubtful words has the sentence `N words that may be wrong.`, the count `2 of N`, and the buttons
+  // Previous and Next. At a width of 440 px, the buttons do not fit beside the sentence and move to a second line. The
+  // count alone would fit, but it must move too, so that it stays beside the buttons.
   await page.setViewportSize({ width: 440, height: 800 })
   expect(await page.evaluate(`${middleOf('.count')} - ${middleOf('[aria-label=Next]')}`)).toBeCloseTo(0, 0)
   await page.locator('.doubt').getByRole('button', { name: 'Close' }).click()

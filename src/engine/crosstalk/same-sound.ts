@@ -50,8 +50,8 @@ const solved = new Float64Array(taps)
 /**
  * Predicts the middle three of the five hops (64 ms each) of `quiet` from `loud`. `share` is the part of the energy of
  * `quiet` that the prediction explains: near 0 for different sounds, near 1 for the same sound. `gain` is the energy of
- * the prediction, divided by the energy of the matching part of the loud sound. `energy` is the energy of these three
- * hops of `quiet`.
+ * the prediction, divided by the energy of three hops of `loud`. These are the middle three hops, moved by the delay
+ * between the two sounds. `energy` is the energy of the middle three hops of `quiet`.
  */
 export function sameSound(
   quiet: Float64Array,
@@ -122,10 +122,10 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
 }
 
 /**
- * Returns the energy of the quiet sound that the best filter of `taps` weights predicts from the loud sound (least
- * squares). `first` is the delay of the first weight. `added` is added to the diagonal of the equations' matrix, so
- * that the equations always have a solution. Also reads `crossReal`, to which `correlate` has written the correlation
- * of the two sounds.
+ * Predicts the quiet sound from the loud sound with a filter of `taps` weights, and returns the energy of the
+ * prediction. The best weights (least squares) are the solution of linear equations with the matrix `gram`. `first` is
+ * the delay of the first weight. `added` is added to the diagonal of `gram`, so that the equations always have a
+ * solution. Also reads `crossReal`, to which `correlate` has written the correlation of the two sounds.
  */
 function explainedEnergy(loud: Float64Array, { first, added }: { first: number; added: number }): number {
   for (let tap = 0; tap < taps; tap++)

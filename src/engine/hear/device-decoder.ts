@@ -66,8 +66,9 @@ export class DeviceDecoder implements Decoder {
   }
 
   /**
-   * Returns the run for one decoding step, which adds one token to each of the `rows` rows. The run is reused until
-   * larger caches are allocated.
+   * Returns the prepared run of the decoder for one decoding step. Each start of this run adds one token to each of the
+   * `rows` rows (the windows of the batch). The run is started again for later steps, until larger caches are
+   * allocated.
    */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`

@@ -25,8 +25,8 @@ export function levelled(samples: Float32Array): Float32Array {
 }
 
 /**
- * Returns the level of the samples. If almost all frames are digital silence, only the other frames count. Otherwise
- * quiet speech between long digital silence would not be amplified.
+ * Returns the level of the samples. If almost all frames are digital silence, the level of all frames together is 0,
+ * and `levelled` would not amplify quiet speech in the other frames. So in this case, only the other frames count.
  */
 function levelOf(samples: Float32Array): number {
   const levels = new Float32Array(Math.ceil(samples.length / frameSamples))

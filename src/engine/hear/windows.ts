@@ -69,8 +69,9 @@ export function withSpeechAfter(window: Window, later: readonly SpeechSpan[]): W
 }
 
 /**
- * Returns a window that ends at sample `end` of the recording. Removes later speech from `speech`. Does not change
- * `pieces` and `samples`, because the caller only looks for missed speech, which does not need them.
+ * Returns a window that ends at sample `end` of the recording. Removes later speech from `speech`. Does not shorten
+ * `pieces` and `samples`, because the caller does not read them. The caller only looks for speech for which the model
+ * returned no text.
  */
 export function windowUntil(window: Window, end: number): Window {
   const speech = window.speech.map(span => endingAt(span, end))

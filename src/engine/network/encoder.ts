@@ -158,8 +158,8 @@ function crossParts(layers: Layers, states: string, { decoderLayers }: Size): st
 }
 
 /**
- * Adds steno's own operations that compute the cross-attention keys and values to the graph. Returns the names of their
- * outputs: first the keys of all decoder layers, then the values.
+ * Adds steno's own operations to the graph. They compute the cross-attention keys and values. Returns the names of
+ * their outputs: first the keys of all decoder layers, then the values.
  */
 function ownCrossParts(
   layers: Layers,

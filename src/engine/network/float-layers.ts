@@ -36,9 +36,10 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an operation to the graph. The operation adds the output of the layer `projected` to `state`: the vectors to
-   * which each layer of the network adds its output. `value` is this output without the bias of the layer, so the
-   * operation also adds this bias. Returns the names of two results: the new state, and its layer normalisation `norm`.
+   * Adds an operation to the graph, which completes the layer `projected`. `value` is the output of this layer without
+   * its bias. `state` is the residual stream: the sum to which each layer of the network adds its output. The operation
+   * adds `value` and the bias to `state`. Returns the names of two results: the new state, and its layer normalisation
+   * `norm`.
    */
   addAndNorm(
     state: string,
@@ -59,7 +60,8 @@ export class FloatLayers extends GraphWeights {
 
   /**
    * Adds a feed-forward layer to the graph: two matrix products, with a GELU between them. The bias of the second
-   * matrix (`fc2`) is not added here. `addAndNorm` adds it, in the same operation that adds the result to the state.
+   * matrix (`fc2`) is not added here. `addAndNorm` adds this bias later, in the operation that adds the output of the
+   * layer to the residual stream.
    */
   feedForward(name: string, normed: string): string {
     const wide = this.graph.add('MatMul', [normed, this.matrix(`${name}.fc1`)])
@@ -79,9 +81,9 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Splits the tensor `value` into `count` parts of `width` channels. `value` is the result of `linear` with `count`
-   * names, such as those of the matrices for queries, keys and values. Each part is the result for one of these names.
-   * Returns the names of the parts.
+   * Splits the tensor `value` into `count` parts of `width` channels. `value` is the result of a call of `linear` with
+   * the names of `count` layers, for example the layers for queries, keys and values. `linear` computes all these
+   * layers in one matrix product. Each part is the result of one layer. Returns the names of the parts.
    */
   split(value: string, count: number, width: number): string[] {
     const parts = Array.from({ length: count }, (_, part) => `${value}.${part}`)

@@ -10,9 +10,10 @@ import { type Device, openSession, type Session } from './session.ts'
 import { withSignedWeights } from './signed-weights.ts'
 
 /**
- * Opens the model in the file `path`. On an x86 CPU with VNNI instructions, unsigned weights of an `.int8.onnx` file
- * are first changed to signed bytes. These instructions multiply unsigned by signed bytes, so ONNX Runtime then needs
- * half the time. If the model cannot be opened, the error message contains the path of the file.
+ * Opens the model in the file `path`. The VNNI instructions of an x86 CPU multiply unsigned bytes by signed bytes. The
+ * activations are unsigned, so the weights must be signed. On a CPU with VNNI, unsigned weights of an `.int8.onnx` file
+ * are therefore first changed to signed bytes. ONNX Runtime then needs half the time. If the model cannot be opened,
+ * the error message contains the path of the file.
  */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   const hasBytes = device === 'cpu' && path.endsWith('.int8.onnx')

@@ -20,18 +20,19 @@ export type SegmentedRecording = {
   samples: number
   speakerCount: number
   /**
-   * Returns the number of speakers in a frame: 0, 1 or 2. Each view (ten seconds of sound) that contains the frame
-   * finds a number of voices in it. `mean` is the mean of these numbers. The function combines `mean` with the voice
-   * counts: the speech model's own estimates of the number of voices. The property is null if the speech model gives no
-   * voice counts.
+   * Returns the number of speakers in a frame: 0, 1 or 2. Views (ten seconds of sound each) overlap. For each view that
+   * contains the frame, the segmentation model gives the number of voices that speak in the frame. `mean` is the mean
+   * of these numbers. The function combines `mean` with the voice counts: the speech model's own estimates of the
+   * number of voices. The property is null if the speech model gives no voice counts.
    */
   speakerCountIn: ((frame: number, mean: number) => number) | null
 }
 
 /**
- * Returns the number of speakers who speak in a frame. Each view (ten seconds of sound) that contains the frame finds a
- * number of voices in the frame. The function computes the mean of these numbers. If `speakerCountIn` is null, the
- * result is the rounded mean. Otherwise `speakerCountIn` computes the result from the mean.
+ * Returns the number of speakers who speak in a frame. For each view (ten seconds of sound) that contains the frame,
+ * the segmentation model gives the number of voices that speak in the frame. This function computes the mean of these
+ * numbers. If `speakerCountIn` is null, the result is the rounded mean. Otherwise `speakerCountIn` computes the result
+ * from the mean.
  *
  * Also writes to `votes`: for each speaker, the number of views in which the speaker speaks in the frame. The speakers
  * in `dropped` get no votes.

@@ -11,16 +11,17 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 
 /**
- * The weight of an uncertain vote. A voice gets one vote for a speaker in each frame in which the voice speaks alone.
- * If the speaker may be wrong, the vote is uncertain. Other votes have the weight 1. A view (ten seconds of sound) has
- * `viewFrames` frames, so all its uncertain votes together never count more than one other vote.
+ * The weight of an uncertain vote. In each frame in which a voice speaks alone, the voice gets one vote for the speaker
+ * of the piece that contains the frame. The vote is uncertain if the piece is so short that its speaker may be the
+ * wrong one. All other votes are certain and have the weight 1. A view (ten seconds of sound) has `viewFrames` frames.
+ * So all uncertain votes in a view together never weigh more than a single certain vote.
  */
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns the speaker of each voice in each view (ten seconds of sound), or -1 for a voice without votes. Each of
- * `pieces` is a span with one speaker. A voice of a view gets a vote for this speaker in each frame of the span where
- * the voice speaks alone.
+ * Returns for each view (ten seconds of sound) the speakers of its voices, or -1 for a voice without votes. The number
+ * of a voice is valid only in one view, and the number of a speaker in the whole recording. Each of `pieces` is a span
+ * with one speaker. If a voice speaks alone in a frame of a piece, it gets a vote for the speaker of the piece.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],

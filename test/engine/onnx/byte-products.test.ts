@@ -18,7 +18,10 @@ type Product = {
   isConstant: boolean
 }
 
-/** Returns the distinct elements of the product of the two matrices, as ONNX Runtime computes it. */
+/**
+ * Lets ONNX Runtime multiply the left matrix (`rows` × `inner`) by the right matrix (`inner` × `columns`). Returns the
+ * distinct elements of the product. All bytes of a matrix are equal, so an exact product has only one distinct element.
+ */
 function sums({ rows, inner, columns, unsigned, signed, isConstant }: Product): number[] {
   const graph = new Graph()
   const right = new Int8Array(inner * columns).fill(signed)
