@@ -3,10 +3,9 @@
 // again.
 //
 // Anyone can sign up with the email address of another person. If two sign-ups have different passwords, one of them
-// may come from a stranger, and it is unknown which one. Therefore:
+// may come from a stranger, and it is unknown which one. No link may then verify the account with either password:
 // - A sign-up with a different password removes the password from all earlier links to this address.
-// - While a link without a password is valid, each new link has no password either. Otherwise, the new link has the
-//   password of its own sign-up.
+// - While a link without a password is valid, each new link has no password either.
 // - The person who opens a link without a password chooses a new password. Only the owner of the address gets the link.
 
 import { sha256 } from '../base/hash.ts'
@@ -43,8 +42,7 @@ export function createVerification(db: Db, { email, passwordHash, pendingHash }:
     const account =
       findAccountByEmail(db, email) ?? createAccount(db, { email, passwordHash: null, verified: false })
     if (!account || account.verifiedAt !== null) return null
-    const hashes = validHashes(db, email)
-    const isRepeated = hashes[0] === pendingHash
+    const isRepeated = validHashes(db, email)[0] === pendingHash
     if (!isRepeated) {
       const removal = 'update verifications set password_hash = $noPassword where account_id = $accountId'
       db.run(removal, { noPassword, accountId: account.id })
@@ -56,7 +54,7 @@ export function createVerification(db: Db, { email, passwordHash, pendingHash }:
       {
         tokenHash: sha256(token),
         accountId: account.id,
-        passwordHash: hashes.includes(noPassword) ? noPassword : passwordHash,
+        passwordHash: validHashes(db, email).includes(noPassword) ? noPassword : passwordHash,
         expiresAt: db.now() + limits.verificationTtlMs,
       },
     )
