@@ -18,7 +18,7 @@ import { purgeExpiredUploads, removeUnusedBytes } from './uploads/expired-upload
 /** A sweep returns true if it must run again at once, in a later turn of the event loop. */
 type Sweeps = Record<string, (service: Service) => unknown>
 
-/** The messages of the last errors of the sweeps that fail. While an error repeats, it is not logged again. */
+/** The last error of each sweep that fails, by the sweep's name. While an error repeats, it is not logged again. */
 type Failing = Map<string, unknown>
 
 const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {

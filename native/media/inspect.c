@@ -89,8 +89,8 @@ static bool is_too_long(Span span, Span next)
 }
 
 // Timestamps are slow if the time from one packet to the next is less than about half the length of the packet's sound.
-// Returns true if the timestamps of several packets in a row are slow. The file may give such packets a wrong length
-// that is too short. So the sound of each packet counts as at least as long as the shortest frame that was decoded.
+// Returns true if the timestamps of several packets in a row are slow. The file may also give such packets too short a
+// length. So the sound of each packet counts as at least as long as the shortest frame that was decoded.
 static bool are_slow(Meter *meter, Span span, Span next)
 {
     const double step = next.start - span.start;

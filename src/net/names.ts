@@ -27,9 +27,9 @@ export type NameOptions = {
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
- * Returns a function that looks up a host name in the hosts file, then in a cache of unknown names, then at the name
- * servers. If many look-ups wait, the accounts take turns. Simultaneous look-ups of one name by one account share their
- * queries.
+ * Returns a function that looks up a host name in the hosts file, and then at the name servers. A cache has the names
+ * that the name servers did not know. If many look-ups wait, the accounts take turns. Simultaneous look-ups of one name
+ * by one account share their queries.
  */
 export function openNames({
   servers,

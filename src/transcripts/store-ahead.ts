@@ -25,8 +25,9 @@ export async function storeAhead(
   const pieceMax = limits.storedUtterancesPerPiece
   let stored = 0
   /**
-   * Removes some utterances of an earlier call of `storeAhead`, if there are any. Otherwise stores the next `pieceMax`
-   * utterances. Returns the number that this call of `storeAhead` has stored so far, or null if the job has ended.
+   * An earlier call of `storeAhead` may have stored utterances of this job. If so, removes a piece of them. Otherwise
+   * stores the next `pieceMax` utterances. Returns the number that this call of `storeAhead` has stored so far, or null
+   * if the job has ended.
    */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null

@@ -38,7 +38,7 @@ export class Presence {
   readonly #me: Server = { id: newId(), serves: false }
   #subscription: Subscription | null = null
 
-  /** `onRival` is called each time that another server ranks higher, so that this server must not serve. */
+  /** `onRival` is called each time that `rival` is set. This server must then not serve. */
   constructor(cluster: string, onRival: () => void) {
     this.#cluster = cluster
     this.#onRival = onRival
