@@ -53,8 +53,8 @@ static int check_timeline(bool clock_restarts)
     return 0;
 }
 
-// Mixes 1,024 pairs of samples in each call, because the media program also passes about this many: the samples of one
-// decoded frame.
+// Calls `mix_pair` with up to 1,024 pairs of samples at a time. The media program also calls it with about this many:
+// the samples of one decoded frame.
 static int check_mix(void)
 {
     Mixer mixer = {0};

@@ -1,5 +1,5 @@
-// Describes the three operators (operations of a model) to ONNX Runtime. For each call, checks the dimensions of the
-// tensors and starts the computation.
+// Describes three operators (kinds of operations in a model) to ONNX Runtime: Linear, Attention and CrossAttention. For
+// each call, checks the dimensions of the tensors and starts the computation.
 
 #include "operators.h"
 #include "ort.h"

@@ -84,8 +84,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * Returns a filled data folder. If STENO_BENCH_SEARCH_DATA names a data folder, returns a copy of it, because the
- * benchmark deletes transcripts.
+ * Returns a filled data folder. If STENO_BENCH_SEARCH_DATA is set, returns a copy of the kept data folder, because the
+ * benchmark deletes transcripts. The first call creates the kept data folder.
  */
 function preparedData(): Prepared {
   if (!keptData) return prepareData(fill)

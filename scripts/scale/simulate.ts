@@ -186,7 +186,8 @@ function handOut(world: World, now: number): void {
 /** Removes `job`, the first job in `world.waiting`, and adds its waiting time to the histograms. */
 function take(world: World, job: Job, now: number): void {
   world.head += 1
-  // The array is shortened when more than half of it, and more than 10,000 jobs, have left the queue.
+  // A job that has left the queue stays in the array, before the index `head`, because to remove each job at once would
+  // be slow. All of them are removed together when they are more than 10,000 and more than half of the array.
   if (world.head > 10_000 && world.head > world.waiting.length / 2) {
     world.waiting = world.waiting.slice(world.head)
     world.head = 0

@@ -55,10 +55,9 @@ export const accounts = (service: Service) =>
 
 /**
  * Creates an account, unless it exists, and sends its verification mail. Sends no mail if the account is verified or
- * got a mail a short time ago. The database stores the password hash of a sign-up with its mailed link. If an earlier
- * sign-up with a valid link has another password, one of the two sign-ups may come from a stranger.
- * `createVerification` then removes the password from the earlier links, and the person who opens a link chooses a new
- * password.
+ * got a mail a short time ago. Compares the password with that of an earlier sign-up whose link is still valid. If the
+ * passwords differ, one of the two sign-ups may come from a stranger. `createVerification` then stores no password with
+ * any of the links, and the person who opens one of them chooses a new password.
  *
  * The response time must not reveal whether the address is registered. `isPassword` therefore takes the same time with
  * and without an earlier sign-up, and the response never waits for the mail.

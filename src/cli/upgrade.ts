@@ -97,8 +97,8 @@ function writeBeside(here: string, write: () => void): void {
 }
 
 /**
- * Returns true if two files are equal. An upgrade to an equal program changes nothing. Otherwise the upgrade would
- * overwrite the backup of the previous version (a file that ends in `.old`) with a copy of this program.
+ * Returns true if two files are equal. An upgrade to an equal program must change nothing: it would overwrite the
+ * backup of the previous version (a file that ends in `.old`) with a copy of this program.
  */
 function isSame(one: string, other: string): boolean {
   return statSync(one).size === statSync(other).size && Buffer.compare(mapFile(one), mapFile(other)) === 0

@@ -40,8 +40,8 @@ export const apiLimits = {
   idempotencyKeyLengthMax: 255,
   idempotencyRetryAfterMs: 1 * second,
   /**
-   * Maximum number of stored replies that one sweep (a periodic task) deletes. Deleting 1,000 replies takes about 16
-   * ms.
+   * A reply to a request with an idempotency key is stored, and repeated requests get it again. This is the maximum
+   * number of expired replies that one sweep (a periodic task) deletes. Deleting 1,000 replies takes about 16 ms.
    */
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,

@@ -101,8 +101,8 @@ export class Worker {
   }
 
   /**
-   * Returns the address and the token for model downloads from the server. Waits for the server's first answer to a
-   * `hello`. The server answers like a mirror of Hugging Face.
+   * Returns the address and the token for model downloads from the server, which works like a mirror of Hugging Face.
+   * First waits until the server knows this worker: for the answer to its first `hello`.
    */
   async modelHub(): Promise<Hub> {
     await this.#greeted.promise

@@ -15,7 +15,8 @@ const level = 3
 
 /**
  * Returns the response with a compressed body if it is long and the client accepts gzip. The ETag stays the same,
- * because it names a version of the transcript, and no cache stores the response.
+ * because clients use it as the version of the transcript. Only a cache would need two ETags, one for each form of the
+ * body, and no cache may store this response (`no-store`).
  */
 export async function compressed(request: Request, written: Written): Promise<Written> {
   const { body, headers } = written

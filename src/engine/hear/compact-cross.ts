@@ -42,9 +42,9 @@ export function framesIn({ tensors }: EncodedWindow): number {
 
 /**
  * Copies the tensors of one kind from all windows into one memory area. `index` is the index of the kind in `kinds`.
- * `frames` is the number of encoded frames in the longest window. Keys and values have 64 numbers for each frame. So
- * each attention head of each window gets memory for `frames` frames, and a shorter window leaves the end of this
- * memory unused. Scales have 64 numbers for each attention head, whatever the length of the window.
+ * `frames` is the number of encoded frames in the longest window. Each attention head of a window has 64 numbers for
+ * each frame in the keys and values. All heads get memory for `frames` frames, and a shorter window leaves the end of
+ * this memory unused. In the scales, each attention head has 64 numbers, whatever the length of the window.
  */
 export function gather(
   windows: readonly EncodedWindow[],

@@ -16,8 +16,8 @@ export type VbxOptions = {
    */
   start: number
   /**
-   * The minimum weight of a voice: the sum of the weights of its embeddings. A voice below the minimum is removed. If
-   * all voices are below it, the voice with the largest weight remains.
+   * The minimum weight of a voice. The weight of a voice is the sum of the weights of its embeddings. A voice below the
+   * minimum is removed. If all voices are below it, the voice with the largest weight remains.
    */
   weightMin: number
 }

@@ -107,8 +107,9 @@ test('if the second pair of windows fails, the first pair is closed and the erro
 
 /**
  * Returns the rows that `decodeWindows` passes to a fake decoder: one row for each window, with the lengths of its
- * sound and of its speech. The text of `windows` is needed, but the decoder reads `extended`. These are the same
- * windows, some with more speech at their end, because the model makes more errors in short windows.
+ * sound and of its speech. `extended` has the same windows as `windows`, but some have more speech at their end,
+ * because the model makes more errors in short windows. The decoder reads `extended`, and the text that is not in
+ * `windows` is removed.
  */
 async function rowsOf(windows: readonly Window[], extended: readonly Window[]): Promise<Row[]> {
   const rows: Row[] = []
