@@ -105,8 +105,9 @@ static bool is_regular(void)
         file.offset += size;
         file.start += length;
     }
-    // The `remainder` samples at the end are dropped after decoding. The last packet and the whole file must have more
-    // samples than this, so that sound remains.
+    // `length` is now the length of the last packet, and `file.start` the length of the whole sound. The `remainder`
+    // samples at the end of the last packet are dropped after decoding. Both lengths must be larger than `remainder`:
+    // the duration of the last packet without these samples must be positive, and some sound must remain.
     return file.offset == file.data_to && length > file.remainder && file.start > file.remainder;
 }
 

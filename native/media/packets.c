@@ -1,6 +1,7 @@
 // Gives FFmpeg the packets of a long MP4 file. A packet is a piece of coded sound. FFmpeg has opened only the beginning
-// of the file (show.c), because it would keep an index of all packets in memory. Here, the packets are read from the
-// tables (tables.c) and the fragments (fragments.c) of the file. They get the times that FFmpeg would give them.
+// of the file (show.c), because its index of all packets would need much memory. Here, all packets are read from the
+// two places where an MP4 file lists them: the tables of the track (tables.c), and the fragments that may follow
+// (fragments.c). The packets get the times that FFmpeg would give them.
 //
 // Encoders add samples at the beginning (priming) and at the end (padding) that are not part of the recording.
 // packets.c tells FFmpeg which samples these are, so that it drops them.
@@ -28,7 +29,8 @@ static struct {
     Cursor cursor;
     Fragments fragments;
     bool more;
-    // True while the packets are read from the tables of the file. The packets in fragments follow later.
+    // True while the packets of the tables are read. An MP4 file lists its first packets in the tables of the track.
+    // Later parts of the file (fragments) may list more packets, which are read next.
     bool is_in_tables;
 } state;
 
@@ -37,8 +39,8 @@ static int64_t to_samples(const AVStream *stream, int64_t ticks)
     return av_rescale_q(ticks, stream->time_base, (AVRational){1, stream->codecpar->sample_rate});
 }
 
-// Moves to the next packet of the track, first in the tables and then in the fragments. Returns false after the last
-// packet.
+// Moves to the next packet of the track: first the packets in the tables of the MP4 track, then the packets in the
+// fragments (later parts of the file with more packets). Returns false after the last packet.
 static bool next_packet(void)
 {
     const Packet *packet = &state.cursor.packet;
@@ -105,8 +107,9 @@ static void set_parsing(AVStream *stream)
         ffstream(stream)->need_parsing = AVSTREAM_PARSE_FULL;
 }
 
-// Sets how many samples of uncompressed sound are read as one packet, as in FFmpeg. A frame is the smallest group of
-// samples that the codec stores. Returns false if a chunk (packets that are stored together) ends inside a frame.
+// Sets how many samples of uncompressed sound are read as one packet: the same number that FFmpeg would read. This is a
+// whole number of frames. A frame is the smallest group of samples that the codec stores. Returns false if a chunk
+// (samples that are stored together) ends inside a frame, because this code cannot read such a file.
 static bool set_group(const AVStream *stream)
 {
     const MOVStreamContext *context = stream->priv_data;

@@ -9,9 +9,9 @@ enum { KEY_ZERO = 128 };
 // The largest number in a query after its rounding to integers. A sum of 64 products of such numbers and bytes fits
 // into 32 bits.
 static const float query_limit = 32767;
-// The shares (the results of the softmax) have the sum 1. They are multiplied by this number and rounded to integers.
-// The sum of the products of these integers and the values, which are bytes, then fits into 32 bits. A smaller number
-// is used if the largest share would not fit into 16 bits (see `share`).
+// The factor that turns shares into integers. The shares (the results of the softmax) have the sum 1. Each share is
+// multiplied by `whole_share` and rounded. The sum of all products of a rounded share and a value (a signed byte) then
+// fits into 32 bits. `share` uses a smaller factor if the largest rounded share would not fit into 16 bits.
 static const float whole_share = 32767 * 256.0f;
 static const float share_max = 32767;
 static const float never = -1e30f;
@@ -19,8 +19,8 @@ static const float never = -1e30f;
 // The scores of this many frames are computed together.
 enum { GROUP = 8 };
 
-// Rounds a number of frames up to a multiple of 16, because the shares (the results of the softmax) of two groups of 8
-// frames are rounded together.
+// Returns the next multiple of 16 that is at least `frames`. The buffers of scores and shares have this length, because
+// `share` converts 16 shares (the results of the softmax) to integers at once.
 static size_t whole_groups(size_t frames)
 {
     return (frames + 2 * GROUP - 1) / (2 * GROUP) * (2 * GROUP);

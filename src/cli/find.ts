@@ -24,9 +24,9 @@ export async function find(commands: Commands, name: string, args: string[]): Pr
 }
 
 /**
- * Called if the words that the user typed name no command. Returns a command that prints a list of commands if the user
- * asked for help, and otherwise throws a UsageError. The list has the commands whose first word is `name`, or else all
- * commands.
+ * Called if there is no command for the words that the user typed. Returns a command that prints a list of commands if
+ * the user asked for help, and otherwise throws a UsageError. The list has the commands whose first word is `name`, or
+ * else all commands.
  */
 function overview(commands: Commands, name: string, args: string[]): Found {
   const all = Object.entries(commands)

@@ -66,14 +66,15 @@ export function openDrain(
         moveLog(sql)
         await flushFile()
       } catch (error) {
-        // If the copying fails, SQLite itself keeps all changes in the log. So the connection `reader`, which protects
-        // the copied changes in the log until the flush, is no longer needed.
+        // The log was not flushed, or it was not copied into the database file. In both cases, SQLite keeps all changes
+        // in the log, even without the connection `reader`. So `reader` may be closed below.
         log.warn('write-ahead log not moved', errorFields(error))
       }
-      // After a failed flush, the database file on the disk may lack changes: the operating system may discard them,
-      // and a second flush could succeed without writing them. SQLite does not know this, and would overwrite these
-      // changes in the log. An open connection `reader` prevents this, so `reader` is not closed here. The log then
-      // grows until the server is restarted.
+      // After a failed flush of the database file, the file on the disk may lack changes that were copied from the log.
+      // The operating system may discard these changes. A second flush could then succeed without writing them. SQLite
+      // does not notice this. It would overwrite the log, although only the log still has these changes. The read
+      // transaction of `reader` prevents this, so `reader` is not closed here. The log then grows until the server is
+      // restarted.
       if (flushFailed) return
       readers.delete(reader)
       reader.close()
@@ -81,8 +82,9 @@ export function openDrain(
     keepLog() {
       isLogKept = true
       sql.run('pragma wal_autocheckpoint = 0')
-      // After the failed flush, the disk may lack a part of the log. If the log were copied now, a power cut could
-      // leave only some of the copied changes on the disk, and damage the database. SQLite copies the log when the last
+      // The flush of the write-ahead log has failed, so the log on the disk may lack a part. The log must therefore not
+      // be copied into the database file. After a power cut, this file could have only some of the copied changes, and
+      // the log could not supply the others: the database would be damaged. SQLite copies the log when the last
       // connection is closed. So the connection `reader` stays open until the process ends.
       const reader = openReader(path)
       if (reader) readers.add(reader)

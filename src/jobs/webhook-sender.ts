@@ -52,9 +52,9 @@ export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
   /**
-   * Outcomes of delivery attempts that could not be stored, because the database is locked or the disk refuses the
-   * write. The key is the id of the event. The sender stores the outcomes later, and does not repeat the attempts. The
-   * outcome is null for an event without a body, an address or a signing key.
+   * Outcomes of events that could not be stored, because the database is locked or the disk refuses the write. The key
+   * is the id of the event. The sender stores the outcomes later, and does not repeat the attempts. The outcome is null
+   * if no attempt was made, because the event has no body, no address or no signing key.
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
@@ -64,10 +64,10 @@ export class WebhookSender {
    */
   readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
   /**
-   * A delivery to a receiver whose last delivery timed out needs a slot of this semaphore, and then also one of
-   * `#unanswered`. Every receiver that has not answered lately needs a slot of `#unanswered`, also for its first
-   * delivery. This semaphore has fewer slots than `#unanswered`, so some slots of `#unanswered` remain for first
-   * deliveries.
+   * A delivery to a receiver whose last delivery timed out needs a slot of this semaphore, and then one of
+   * `#unanswered`. The first delivery to a receiver needs a slot of `#unanswered`, but none of this semaphore. This
+   * semaphore has fewer slots than `#unanswered`. So receivers that time out again and again leave some slots of
+   * `#unanswered` for first deliveries.
    */
   readonly #silent = openSemaphore(limits.webhooksSilentMax)
   /** Each receiver that has not answered lately gets one delivery at a time. The key is the name of the receiver. */
@@ -103,13 +103,13 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job has a slot of `#semaphore`. If its receiver has not answered lately, the job must first
-   * get slots of other semaphores. Otherwise, receivers that do not answer could block the deliveries to other
-   * receivers:
+   * Calls `work` when the job has a slot of `#semaphore`. If the receiver of the job has not answered lately, the job
+   * must first get slots of other semaphores. Otherwise, such receivers could block the deliveries to receivers that
+   * answer. A job gets these slots in this order:
    *
-   * - `#unansweredOfReceiver` has one slot for each of these receivers.
-   * - `#silent` has `webhooksSilentMax` slots. Only receivers whose last delivery timed out need them.
-   * - `#unanswered` has `webhooksUnansweredMax` slots for all of these receivers.
+   * - One of `#unansweredOfReceiver`, which has one slot for each receiver.
+   * - Only if the last delivery to the receiver timed out: one of the `webhooksSilentMax` slots of `#silent`.
+   * - One of the `webhooksUnansweredMax` slots of `#unanswered`.
    *
    * As soon as a receiver answers, its waiting jobs need only a slot of `#semaphore`.
    */

@@ -6,8 +6,8 @@
 export type Piece = { text: string; spaced: boolean }
 
 /**
- * The maximum number of characters between two successive parts (words or utterances). The search for the next part
- * ends there, so a missing part costs little time.
+ * The maximum number of characters between two successive parts (words or utterances) in the whole text. A part may be
+ * missing in the whole text. The search for a part looks no further than this, so a missing part costs little time.
  */
 const reach = 64
 

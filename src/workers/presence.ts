@@ -23,10 +23,10 @@ const question = TypeCompiler.Compile(
 type Server = { id: string; serves: boolean }
 
 /**
- * Stands for a server with an older version of steno. Such a server sends an empty message when it asks the other
- * servers whether it may serve. It asks only before it serves, so `serves` is false. If this server already serves, it
- * ranks higher (see `ranksHigher`). Otherwise the server with the lower id ranks higher. The empty id is lower than any
- * other id, so the older server may then serve.
+ * Stands for a server with an older version of steno, which sends an empty message as its question. An older server
+ * asks only before it serves, so `serves` is false. This value decides which server may serve (see `ranksHigher`). If
+ * the server that gets the question serves already, it goes on, and the older server must not serve. Otherwise the
+ * older server may serve, because the empty id is lower than any other id.
  */
 const olderProgram: Server = { id: '', serves: false }
 
@@ -38,7 +38,10 @@ export class Presence {
   readonly #me: Server = { id: newId(), serves: false }
   #subscription: Subscription | null = null
 
-  /** `onRival` is called each time that `rival` is set. This server must then not serve. */
+  /**
+   * `onRival` is called each time that `rival` is set: another server of the cluster ranks higher, because it serves
+   * already or has the lower id. This server must then not serve.
+   */
   constructor(cluster: string, onRival: () => void) {
     this.#cluster = cluster
     this.#onRival = onRival

@@ -343,9 +343,10 @@ test.skipIf(missing)(`the progress goes on in a long stretch without speech${ski
   const minutes = new Float32Array(132 * 16_000)
   await transcribe(models, all(minutes), { ...input, language: 'en' }, listener)
   // Voice detection reads chunks of 64 s, which end at 64 s, 128 s and 132 s. The last 0.75 s of each chunk do not
-  // count as processed yet. If speech begins in the next chunk, its window may include up to 0.75 s of sound before the
-  // speech. So the progress after the chunks is 63.25 s, 127.25 s and 131.25 s, here rounded to seconds. The end of the
-  // recording (132 s) is reported twice.
+  // count as processed yet. The reason is that speech may begin with the next chunk. The model then also reads up to
+  // 0.75 s of sound before this speech. So the progress after the chunks is 63.25 s, 127.25 s and 131.25 s, here
+  // rounded to seconds. The end of the recording (132 s) is reported twice: by the search for speech, and by
+  // `transcribe`.
   expect(reached).toEqual([63, 127, 131, 132, 132])
 })
 

@@ -82,7 +82,10 @@ export type Tables = {
   /** The duration of a packet in samples. */
   length: number
   perChunk: number
-  /** The position of all chunks, in bytes from the start of the file. */
+  /**
+   * The position of the one stored chunk, in bytes from the start of the file. All chunks in the table have this
+   * position.
+   */
   offset: number
   /** The duration of the track in milliseconds. */
   durationMs: number

@@ -1,7 +1,7 @@
 // Tests the measured duration of media files: the length of the playable sound, not the value in a header. For a file
-// of more than half a minute, the media program decodes only the start and the end, and counts the packets between.
-// From the first packet with a wrong length on, it decodes all packets. Some tests repeat a short file to make a long
-// one.
+// of more than half a minute, the media program decodes only the start and the end. Between them, it adds up the
+// lengths that the file gives for its packets. If such a length does not fit the times of the packets, the program
+// decodes this packet and all later ones. Some tests repeat a short file to make a long one.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -129,9 +129,10 @@ test('packets whose times stand still count as half a second, whatever their len
   const atMs = (i: number) => (i < 70 ? i * 500 : 34_500 + i - 69)
   const packets = Array.from({ length: 120 }, (_, i) => ({ atMs: atMs(i), lengthMs: 1 }))
   const [durationMs, decodedMs] = await durationsOf(packets)
-  // The times stand still from packet 70 on. Up to two such times in a row may be right, because the sound of packets
-  // can overlap. So the program cuts the overlap of packets 70 and 71, which is almost one second of sound. It takes
-  // the later times as wrong, and cuts no sound there.
+  // From packet 70 on, each packet starts only 1 ms after the previous one, but still has half a second of sound. One
+  // or two such times in a row may be right: the packets then overlap, and the overlap must be cut. So the program cuts
+  // the sound of packets 70 and 71, almost one second. Three or more such times in a row are wrong. So from packet 72
+  // on, no sound is cut.
   expect(decodedMs).toBeGreaterThan(58_900)
   expect(Math.abs(durationMs - decodedMs)).toBeLessThan(1500)
 })

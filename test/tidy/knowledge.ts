@@ -171,9 +171,9 @@ function isRun(command: string, files: SourceFile[]): boolean {
 }
 
 /**
- * Returns the lists in which `isRun` searches the words of a command: one for each array and each call in a file. A
- * list has the values of the elements or arguments that are string literals. It has `...` for a spread such as
- * `...args`, and an empty text for anything else.
+ * Returns the words in each array and in the arguments of each call in a file, one list for each. `isRun` searches
+ * these lists for the words of a command, such as `models pull`. For each element or argument, the list has its value
+ * if it is a string literal, `...` if it is a spread such as `...args`, and otherwise an empty text.
  */
 const listsOf = oncePerFile(file =>
   nodesOf(file)

@@ -107,7 +107,8 @@ seen('a new password and "Sign out everywhere" end the sessions of other browser
   await first.page.getByLabel('New password').fill('another password')
   await first.page.getByRole('button', { name: 'Save' }).click()
   await first.page.getByRole('alert').getByText('wrong').waitFor()
-  // A request for the account after the change would fail. The page must still report that the password is changed.
+  // The page must report that the password is changed without requesting the account again. If it sends such a request,
+  // the answer here is an error.
   await answerFirst(first.page, '**/app/account', route => route.fulfill({ status: 500 }))
   await first.page.getByLabel('Current password').fill(password)
   await first.page.getByRole('button', { name: 'Save' }).click()

@@ -112,9 +112,9 @@ seen('a page of jobs that arrives after the choice of another state is not shown
   const zoe = service.account('zoe')
   const owner = { id: zoe.id, keyId: zoe.keyId }
   // The second page of all jobs arrives after the choice of "Done", and must not be shown. The first page of completed
-  // jobs arrives next. A first page without any of the shown jobs replaces the whole list, because jobs in between may
-  // be missing. It would then also remove jobs that were wrongly shown, and the test would not find the error. So the
-  // two pages have some jobs in common.
+  // jobs arrives next. If the page shows the second page of all jobs by mistake, the test must still see its failed
+  // jobs at the end. But a first page that has none of the shown jobs replaces the whole list, and would remove these
+  // failed jobs. So here, ten completed jobs are in both pages.
   const ids = Array.from({ length: 120 }, () => addTranscript(service.db, owner, ['Good morning.']))
   for (const id of [...ids.slice(0, 50), ...ids.slice(110)]) {
     const failed = "update jobs set state = 'failed', error_code = 'CANCELLED' where id = $id"
@@ -156,8 +156,8 @@ seen('a page of hits that arrives after another search is not shown', async () =
   await page.getByLabel('Search all transcripts').fill('meeting')
   await page.getByText('The meeting.').waitFor()
   goesOn.resolve()
-  // The page of hits for `budget` was held back until now. Waiting for one more response makes sure that these hits
-  // have arrived before the check.
+  // The page of hits for `budget` was held back until now. It arrives after the search for `meeting`, so it must not be
+  // shown. Waiting for one more response makes sure that the page of hits has arrived before the check.
   await page.evaluate("fetch('/v1/search?q=meeting&cursor=').then(response => response.text())")
   expect(await page.getByText('The budget.').count()).toBe(0)
 })

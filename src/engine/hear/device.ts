@@ -23,8 +23,9 @@ export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
  * Opens a model on a GPU with 16-bit floats, and checks its decoder. After an error, tries again with 32-bit floats,
- * and throws if this fails too. Both attempts convert the weights in the same ONNX files. `variant` is the suffix of
- * these files, such as `_fp16`.
+ * and throws if this fails too. Both attempts read the same weight files, and convert the weights in memory if they
+ * have the other format. `variant` is the suffix of the ONNX files, such as `_fp16`. They are read if the folder has no
+ * `model.safetensors`.
  */
 export function openDevice(
   runtime: Runtime,

@@ -14,8 +14,8 @@ import { type Window, windowOf } from './windows.ts'
 type Boundary = { textsKept: number; sample: number }
 
 /**
- * A window with the speech that must be decoded again. The first `textsKept` words of the decoded text are before this
- * speech.
+ * The end of a window, as a window of its own, which must be decoded again. Of the texts (words) that the first
+ * decoding gave, the first `textsKept` are before this end, and stay in the result.
  */
 export type Rest = { window: Window; textsKept: number }
 
@@ -27,9 +27,10 @@ export type Rest = { window: Window; textsKept: number }
 const pauseMin = 0.2 * sampleRate
 
 /**
- * Returns the rest of a window: its end, which is decoded again. Returns null if the speech after `boundary` is too
- * short. `boundary` comes from the timestamp tokens of the text. `words` is empty if the times of the words are only
- * estimated.
+ * Returns the rest of a window: its end, which is decoded again because its text is incomplete or improbable. Returns
+ * null if the rest would have too little speech. `boundary` separates the rest from the part before it, and comes from
+ * the timestamp tokens of the text. With `words`, the rest can begin in a pause between two words. `words` is empty if
+ * the times of the words are only estimated. The rest then begins at `boundary`.
  */
 export function restAfter(window: Window, words: readonly PlacedText[], boundary: Boundary): Rest | null {
   if (restOf(window, boundary.sample) === null) return null
@@ -41,9 +42,10 @@ export function restAfter(window: Window, words: readonly PlacedText[], boundary
 }
 
 /**
- * Returns a boundary whose time is in a pause: the pause at `boundary`, or the last pause before it. The rest of the
- * window begins there and is decoded again. Returns null if there is no such pause, or if no words follow `boundary`.
- * Also returns null if the rest would be too long or almost the whole window.
+ * Returns a place in a pause between two words, at which the rest of the window can begin: in the pause at `boundary`,
+ * or in the last pause before it. Returns null if there is no such pause, or if no words follow `boundary`. Also
+ * returns null if the rest would be longer than `restFramesMax`, or would begin less than `progressMin` after the start
+ * of the window. Otherwise too much sound would be decoded again, or the same sound without end.
  */
 function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Boundary): Boundary | null {
   const earliest = Math.max(
@@ -63,9 +65,9 @@ function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Bou
 }
 
 /**
- * The minimum length of speech, in samples, in the rest of a window. The rest is the last part of the window. It is
- * decoded again if its text is incomplete or improbable. A rest with less speech is not decoded again, because such
- * speech usually belongs to the last word of the text.
+ * The minimum length of speech, in samples, in the rest of a window. The rest is the end of the window, which is
+ * decoded again if its text is incomplete or improbable. A rest with less speech is not decoded again, because so
+ * little speech usually belongs to the last word before the rest.
  */
 const restMin = 0.4 * sampleRate
 

@@ -14,9 +14,9 @@ export const voiceNetworkFile = 'voice-network.onnx'
 /** What the voice network finds in one window. */
 export type VoiceReading = {
   /**
-   * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for the 10 ms
-   * before the window. The reason is that the middle of the first model frame (20 ms) is at the start of the window, so
-   * half of this frame is before the window.
+   * For each 10 ms, three probabilities: no voice, one voice, two voices or more. The first 10 ms are before the start
+   * of the window, because each model frame (20 ms) has two such parts, and the middle of the first frame is at the
+   * start of the window.
    */
   counts: Float32Array
   /**

@@ -38,10 +38,11 @@ export type VoiceProfile = {
   threshold: number
   /**
    * After the clustering, two voices are merged if their distance is below a limit. The limit is `mergeBelow`, plus an
-   * amount that is larger for voices with little speech. merge-voices.ts computes the distance and the limit.
+   * amount that is larger for voices with little speech. merge-voices.ts computes the distance and the limit. If
+   * `mergeBelow` is null, no voices are merged.
    *
-   * If `mergeBelow` is null, no voices are merged. If it is a number, the clustering threshold is computed from the
-   * recording, and `threshold` is not used.
+   * `mergeBelow` also selects the threshold of the clustering. If `mergeBelow` is a number, this threshold is computed
+   * from the recording. If `mergeBelow` is null, the threshold is fixed (see `threshold`).
    */
   mergeBelow: number | null
   /**

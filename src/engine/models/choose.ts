@@ -13,9 +13,10 @@ import { findInstalled } from './store.ts'
 
 /**
  * Unpacks the files that the program contains, and chooses the models for the engine. If the configured model is a
- * model of Hugging Face that is not usable here, downloads it first. The engine may get several speech models, for
- * different languages. For a CPU, replaces the first one by its compact copy (8-bit weights). Keeps this model if it
- * has no float weights, is built in or is no Whisper model, or if the copy cannot be made.
+ * model of Hugging Face, downloads it first if it is not installed, or if its installed files cannot run on this
+ * device. The engine may get several speech models, for different languages. For a CPU, replaces the first speech model
+ * by its compact copy (8-bit weights). Does not replace a first model that has no float weights, is built in or is no
+ * Whisper model. Does not replace it either if the copy cannot be made.
  */
 export async function prepareModel(
   settings: ModelSettings,

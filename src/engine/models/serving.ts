@@ -52,9 +52,9 @@ export function gpusFor(settings: ModelSettings): string[] {
   // uses further speech models only for languages that the first one does not support.
   const wanted = model === automaticFast ? fastSpeech : (model ?? defaultModel(device))
   const installed = findInstalled(wanted, settings)
-  // If the first model is not installed, there are two cases. With STENO_MODEL, the model is downloaded before the
-  // engine starts, and runs on the GPU. Without STENO_MODEL, the built-in model replaces it, and runs on the CPU. An
-  // installed model runs on the GPU unless it is in the compact form, which runs only on a CPU.
+  // If the model `wanted` is not installed, there are two cases. With STENO_MODEL (`model`), the program downloads it
+  // before the engine starts, and it runs on the GPU. Without STENO_MODEL, the built-in model replaces it, and runs on
+  // the CPU. An installed model runs on the GPU unless it is in the compact form, which runs only on a CPU.
   const runsOnGpu = installed === null ? model !== null : !isCompact(installed.folder)
   return runsOnGpu ? nvidiaGpus() : []
 }

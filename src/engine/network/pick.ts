@@ -12,17 +12,18 @@ export type PickTokens = {
 }
 
 /**
- * The number that is added to the score of a forbidden token. The number is finite, because -Infinity minus -Infinity
- * would be NaN.
+ * The number that is added to the score of a forbidden token. The number is finite, because scores are later subtracted
+ * from each other, and -Infinity minus -Infinity would be NaN.
  */
 const forbidden = -1e30
 
 type Range = { from: number; to: number }
 
 /**
- * Returns the four numbers of the input `allowed` for one row of the batch. `text`, `end` and `times` are the ranges of
- * allowed text, end and timestamp tokens. An empty range allows no token. The numbers are:
- * 1. 0 if text tokens are allowed, otherwise `forbidden`.
+ * Returns the four numbers of the input `allowed` for one row of the batch. `text`, `end` and `times` are ranges of
+ * token ids: the allowed text tokens, the end token if it is allowed, and the allowed timestamp tokens. An empty range
+ * allows no token. The numbers are:
+ * 1. 0 if text tokens are allowed, otherwise the large negative number `forbidden`.
  * 2. 0 if the end token is allowed, otherwise `forbidden`.
  * 3. The first allowed timestamp token, counted from `firstTimestamp`.
  * 4. The last allowed timestamp token plus one, counted from `firstTimestamp`.
@@ -60,8 +61,9 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
   const highest = graph.add('Max', [textOrStop, times.score])
 
   // Each sum adds exp(score - highest), which is at most 1, so no sum overflows. If text tokens are forbidden, the
-  // input `text penalty` is a large negative number. The sum needs each text score plus this penalty. Subtracting the
-  // penalty from `highest` gives the same differences, with one operation for each row and not one for each score.
+  // input `text penalty` is a large negative number, which must be added to each text score. Instead, it is subtracted
+  // from `highest`: score - (highest - penalty) is equal to (score + penalty) - highest. This takes one operation for
+  // each row and not one for each score.
   const textSum = sumOf(layers, allText.scores, graph.add('Sub', [highest, 'text penalty']))
   const timesSum = sumOf(layers, allTimes.scores, highest)
   const textOrStopSum = graph.add('Add', [textSum, graph.add('Exp', [graph.add('Sub', [stop, highest])])])
@@ -83,11 +85,12 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 }
 
 /**
- * The scores of text tokens or of timestamp tokens: [rows, groups × size]. They are divided into groups of equal size,
- * because a GPU finds the highest score faster in small groups (see `groupMax`). If the last group would be incomplete,
- * scores of other tokens fill it. These tokens are never chosen. Text tokens are the first tokens of the vocabulary, so
- * the other tokens follow them, and `before` is 0. Timestamp tokens are the last ones, so the other tokens precede
- * them, and `before` is the number of these other tokens.
+ * The scores of the text tokens or of the timestamp tokens: [rows of the batch, groups × size]. They are divided into
+ * groups of equal size, because a GPU finds the highest score faster in small groups (see `groupMax`). If one group
+ * would be incomplete, the scores of neighbouring tokens in the vocabulary fill it. These added tokens are never
+ * chosen. `before` is the number of added tokens before the first text or timestamp token. Text tokens are the first
+ * tokens of the vocabulary, so all added tokens follow them, and `before` is 0. Timestamp tokens are the last ones, so
+ * all added tokens precede them.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 
@@ -100,9 +103,9 @@ type Scores = { scores: string; groups: number; size: number; before: number }
 const groupMax = 512
 
 /**
- * Divides the columns of `count` tokens (each token has one column with its score) into groups of equal size. If the
- * last group is incomplete, columns of other tokens fill it. There are only `vocabulary` columns in total. So the size
- * of the groups is halved until all groups together need at most this number of columns.
+ * Divides `count` tokens into groups of equal size. Each token has one column with its score. An incomplete group is
+ * filled with columns of neighbouring tokens (see `Scores`). But a row has only `vocabulary` columns. So the size of
+ * the groups is halved until all groups together need at most this number of columns.
  */
 function groupsOf(count: number, vocabulary: number): { groups: number; size: number } {
   let size = groupMax
@@ -130,8 +133,8 @@ function timeScores(
   const { groups, size } = groupsOf(vocabulary - firstTimestamp, vocabulary)
   const from = vocabulary - groups * size
   const before = firstTimestamp - from
-  // Timestamp tokens are numbered from 0. The columns of other tokens before the first timestamp token get negative
-  // numbers.
+  // The number of the token of each column. The first timestamp token has the number 0. The columns before it only fill
+  // a group (see `Scores`). Their numbers are negative, so they are outside each range of allowed timestamp tokens.
   const numbers = Float32Array.from({ length: groups * size }, (_, at) => at - before)
   const all = graph.constant({ dims: [groups * size], data: numbers })
   const penalties = penaltiesOf(from, vocabulary, suppressed).fill(forbidden, 0, before)
@@ -152,8 +155,8 @@ function penaltiesOf(from: number, to: number, suppressed: ReadonlySet<number>):
 }
 
 /**
- * Adds operations that take `penalties.length` columns of `row` from the column `from` on, and add the penalties to
- * them.
+ * Adds operations that take adjacent columns of `row`, and add one of `penalties` to each column. `from` is the first
+ * of these columns.
  */
 function penalised(layers: FloatLayers, row: string, from: number, penalties: Float32Array): string {
   const { graph } = layers

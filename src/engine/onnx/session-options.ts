@@ -1,4 +1,5 @@
-// The options of an inference session of ONNX Runtime: constants (such as weights) in memory, and the settings of CUDA.
+// The options of an inference session of ONNX Runtime. They give the session constants (such as weights) that are in
+// memory and not in the model file, and set up CUDA.
 
 import { type Pointer, ptr } from 'bun:ffi'
 import type { ElementType } from './elements.ts'
@@ -25,7 +26,10 @@ export type SessionOptions = {
    * this process share.
    */
   singleThreaded?: boolean
-  /** The domain of steno's own operations, for a model that has some of them (see operators.ts). */
+  /**
+   * The domain (a named group of operations in ONNX) of steno's own operations, which `openOperators` returns. Required
+   * for a model that has such operations.
+   */
   operators?: Pointer | null
 }
 
@@ -45,8 +49,8 @@ export function weightTensors(
 
 /**
  * Returns the bytes, or a copy if their address is not a multiple of 64. Operations of ONNX Runtime may rely on a
- * multiple of 64. A copy of 1 KB or more has such an address. A shorter copy may have another address, but for so few
- * bytes, this causes no error on x86 CPUs.
+ * multiple of 64. A copy of 1 KB or more has such an address. A shorter copy may have another address, and is used all
+ * the same: a constant of less than 1 KB causes no error on x86 CPUs.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

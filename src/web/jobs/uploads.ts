@@ -46,9 +46,9 @@ export function addFiles(added: readonly File[], options: JobOptions): File[] {
 }
 
 /**
- * Returns true if the same file with the options `options` would repeat this upload: the options are equal. Also
- * returns true, with any options, if the page has lost the file of the upload, for example after a reload. The person
- * then adds the file again to continue this upload, which keeps its own options.
+ * Returns true if this upload already has the options `options`, so that sending the same file again would only repeat
+ * this upload. Also returns true, with any options, if the page has lost the file of the upload, for example after a
+ * reload. The person then adds the file again to continue this upload, which keeps its own options.
  */
 function isRepeated({ state, options: before }: Upload, options: JobOptions): boolean {
   return state === 'lost' || JSON.stringify(before) === JSON.stringify(options)

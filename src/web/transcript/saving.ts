@@ -131,8 +131,8 @@ export class Saving {
   }
 
   /**
-   * Sends unsaved edits to the server at once. Edits beyond `sentAtOnce` follow automatically. Edits in a conflict, and
-   * texts that the server has refused, are not sent.
+   * Sends up to `sentAtOnce` unsaved edits to the server, without the usual delay. If there are more, the next request
+   * follows automatically. Edits in a conflict, and texts that the server has refused, are not sent.
    */
   async save(): Promise<void> {
     clearTimeout(this.#timer)
@@ -277,9 +277,9 @@ export class Saving {
   }
 
   /**
-   * Changes an utterance, but keeps the label of its speaker, by which `Edits.names` finds the present name. The page
-   * searches the transcript again when `textChanges` increases. So the caller increases `textChanges` only once, after
-   * all its changes.
+   * Changes an utterance, but not its `speaker`. This is the label of the speaker in the transcript, and `Edits.names`
+   * has the name that people gave to this label. Does not increase `textChanges`: each increase makes the page search
+   * the transcript again, so the caller does this once, after all its changes.
    */
   #put(utterance: number, { speaker: _, ...fresh }: Partial<Utterance>): void {
     Object.assign(this.result.utterances[utterance] ?? {}, fresh)

@@ -52,7 +52,10 @@ const layouts: Layout[] = [
   { name: 'an English-only model', size: small, ids: english, int8: false, languages: 1, translates: false },
 ]
 
-/** The tokens of a sentence. The ids of text tokens are the same in all layouts. */
+/**
+ * The tokens of a sentence. The layouts above differ in the ids of special tokens. The ids of text tokens, such as
+ * these, are the same in all layouts.
+ */
 const sentence = {
   ids: [1485, 1349, 934, 264, 661, 11, 293, 732, 544, 13],
   words: [' One', ' word', ' after', ' the', ' other,', ' and', ' two', ' more.'],

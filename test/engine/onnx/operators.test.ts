@@ -1,5 +1,5 @@
 // Tests steno's own operations for ONNX Runtime (native/operators) against plain loops in 64-bit floats. Also checks
-// the recorded hash of the library.
+// that the carried library of these operations has the hash that its build wrote into native/operators/built.json.
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -221,7 +221,10 @@ describe.skipIf(!operators)(`steno's own operations${unless(operators && 'here',
       expect(attempt(own)).toThrow('CrossAttention: the dimensions do not fit')
   })
 
-  /** Returns the attention weights of one query, and the weighted sum of `values`. `mass` is added to the scores. */
+  /**
+   * Returns the attention weights of one query, and the weighted sum of `values`. `mass` has one number for each frame,
+   * which is added to the score of the frame. In the program, it is log(n) if the frame stands for n frames.
+   */
   const attend = (query: number[], keys: number[][], values: number[][], mass: number[]) => {
     const scores = keys.map(
       (key, at) => query.reduce((sum, each, channel) => sum + each * key[channel]!, 0) / 8 + mass[at]!,

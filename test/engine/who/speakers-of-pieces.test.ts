@@ -119,10 +119,11 @@ test('a change of speaker inside a piece is found, but not against a clear embed
 })
 
 test('a part whose speaker has changed no longer counts for the mean of the speaker before', () => {
-  // The embedding of the third piece (4 s to 6 s) is slightly nearer to the first speaker. So at first, all frame
-  // embeddings of the piece count for the mean of this speaker. But the frame embeddings of its first half are like
-  // those of the second speaker. This half moves to the second speaker, and no longer counts for the mean of the first
-  // one. The second half is now nearer to the second speaker, and moves too.
+  // The third piece (4 s to 6 s) has one embedding for the whole piece, which is slightly nearer to the first speaker.
+  // So at first, the frame embeddings of both halves count for the mean of the first speaker. The frame embeddings of
+  // the first half are like those of the second speaker, so this half moves to the second speaker. The means are then
+  // computed again, without the first half in the mean of the first speaker. With these means, the second half is
+  // nearer to the second speaker, and moves too.
   const values = [...sureFrames, ...repeat(25, [0.1, 0.99]), ...repeat(25, [0.5, 0.866])]
   const frames = framesOfWindows({ placed: placedFrom0(values), values })
   const labelled = speakersOfPieces([...sure, piece(4, 6, [0.55, 0.53])], centroids, frames)
