@@ -60,8 +60,8 @@ bool has_whole_frames(const Tables *tables)
     return true;
 }
 
-// Returns true if all packets that start before the time `end` last equally long. `end` is in ticks, the unit of time
-// of the track.
+// Returns true if all packets that start before the time `end` have the same duration. `end` is in ticks, the unit of
+// time of the track.
 bool has_equal_lengths(const Tables *tables, int64_t end)
 {
     Reader reader = {.table = tables->times};

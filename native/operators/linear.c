@@ -15,8 +15,8 @@ enum { LEAST_ROWS = 48, MOST_ROWS = 240 };
 // power of two. The rows would then share the same places in the CPU cache, and each would evict the other.
 enum { ROW_GAP = 32 };
 
-// The memory of a task, which computes some rows of the output. The comment of each array gives its dimensions. In
-// them, `rows` is the number of these rows, rounded up to a multiple of TILE_ROWS.
+// The memory of a task, which computes some rows of the output. The comment of each array gives its dimensions in
+// brackets. A dimension `rows` is the number of rows of the task, rounded up to a multiple of TILE_ROWS.
 typedef struct {
     size_t stride;    // the distance from one row of integers to the next, in numbers
     int16_t *rows;    // [rows][stride]: the input, rounded to integers
@@ -122,8 +122,9 @@ INLINED void finish(const Panel *panel, size_t tile, __m256i sums[TILE_ROWS][2],
     }
 }
 
-// Multiplies all rows of a task by 16 columns of weights. The weights are converted in parts, so each call adds the
-// products of one part to `scratch->sums`. After the last part, the sums become the output.
+// Multiplies all rows of a task by one part of 16 columns of weights. `widen` converts the weights from 8 to 16 bits in
+// parts, so that a part fits into the CPU cache. Each call adds the products of its part to `scratch->sums`. After the
+// last part, the sums become the output.
 INLINED void multiply(const Panel *panel, bool is_last, bool with_gelu, bool with_added)
 {
     const Scratch *scratch = panel->scratch;

@@ -19,8 +19,8 @@ const peers = { ctc: 'sherpa-onnx', tdt: 'onnx-asr' } as const
 /** The length of a frame in seconds. The model gives one set of scores for each frame. */
 const frameSeconds = { ctc: 0.02, tdt: 0.08 } as const
 /**
- * The number of recordings that the large models transcribe. Each recording is one window, and steno's TDT model
- * decodes up to 16 windows in one batch. So the recordings fill one batch.
+ * The number of recordings for which the CPU time on the large models is measured (see the file header). Each recording
+ * is one window. With a TDT model, steno decodes up to 16 windows in one batch. So the recordings fill one batch.
  */
 const largeFiles = 16
 

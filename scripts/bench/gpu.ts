@@ -31,8 +31,9 @@ const encodedWindows = 20
 
 type Opened = { network: Network; facts: Facts; openMs: number }
 /**
- * The wall times of the encoder for a window, of the start of a batch (its prompt), and of each step after the start
- * (one token for each window).
+ * Wall times. `encoderMs` is for one window. `startMs` is for the start of a batch, in which the decoder reads the
+ * prompt: the tokens for the language and the task. `stepMs` is for each later step, which decodes one token for each
+ * window.
  */
 type Times = { encoderMs: number; startMs: number; stepMs: number }
 

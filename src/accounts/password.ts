@@ -39,14 +39,18 @@ export function isNewPassword(password: string): boolean {
   return characters >= limits.passwordLengthMin && characters <= limits.passwordLengthMax
 }
 
-/** Returns the hash of a password. Rejects if the sender disconnects before the computation begins. */
+/**
+ * Returns the hash of a password. Rejects if `asker` (the sender of the request) disconnects before the computation
+ * begins.
+ */
 export function hashPassword(password: string, asker: Asker | null = null): Promise<string> {
   return inTurn(asker, () => Bun.password.hash(password, cost))
 }
 
 /**
  * Returns true if a password matches a stored hash. Without a stored hash, `hash` is null: the function then returns
- * false, after the same time as for a wrong password. Rejects if the sender disconnects before the computation begins.
+ * false, after the same time as for a wrong password. Rejects if `asker` (the sender of the request) disconnects before
+ * the computation begins.
  */
 export function isPassword(password: string, hash: string | null, asker: Asker): Promise<boolean> {
   return inTurn(asker, () => Bun.password.verify(password, hash ?? unmatchedHash))

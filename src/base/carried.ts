@@ -16,8 +16,9 @@ const carried: Embedded | null = embedded
 
 /**
  * Returns the path on disk of a file or folder that the built program contains, such as a model. `path` is relative to
- * the project folder. Returns null if this build lacks the file. Unpacking blocks the event loop, so a server calls
- * `unpackCarried` first.
+ * the project folder. Returns null if this build lacks the file. Unpacks the files of the program if they are not yet
+ * on the disk, which blocks the event loop. So a server first calls `unpackCarried`, which unpacks them in a child
+ * process.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
@@ -88,9 +89,9 @@ export function hasSameCache(folder: string): boolean {
 }
 
 /**
- * Returns the environment variables with which an engine process finds the unpacked files and the CUDA provider (a
- * library for GPUs). They must be passed explicitly: an engine process does not inherit the variables whose names begin
- * with `STENO_`.
+ * Returns the environment variables with which an engine process finds the files that the program has unpacked from its
+ * executable, and the CUDA provider (a library for GPUs). They must be passed explicitly: an engine process does not
+ * inherit the variables whose names begin with `STENO_`.
  */
 export function nativeEnvironment(): Record<string, string> {
   const cache = findCacheDir()

@@ -118,8 +118,8 @@ const refusals: Record<string, (path: string) => string> = {
 }
 
 /**
- * Throws if the folder has no database but contains files of another program. Only the owner may enter a data folder:
- * all other users would lose access to these files.
+ * Throws if the folder has no database but contains files of another program. steno allows only the owner to enter its
+ * data folder. If steno used the folder of another program, all other users would lose access to the files in it.
  */
 export function requireNothingForeign(dataDir: string): void {
   if (!existsSync(dataDir) || hasDatabase(dataDir)) return
@@ -155,8 +155,9 @@ export function requireNothingLost(dataDir: string): void {
 }
 
 /**
- * Throws if a folder of media files has files. A folder that is a symbolic link is not checked, because its files may
- * belong to another server.
+ * Throws if a folder of media files has files. A server with a new, empty database would delete these files, because no
+ * job would need them. A folder that is a symbolic link is not checked. Several servers may share such a folder, so its
+ * files may belong to another server.
  */
 function requireNoMedia(dataDir: string): void {
   for (const folder of Object.values(mediaFolders(dataDir))) {

@@ -80,8 +80,9 @@ export function openLease(
     if (seen.text !== seenText) seen = { text: seenText, sinceMs: monotonic() }
     const isFree = generation === 0 || last.isReleased || last.holder === holder
     if (!isFree && monotonic() - seen.sinceMs < afterMs) return null
-    // The lease of generation 1 is the first lease. Before it, no server confirmed that its database is the latest. So
-    // if this lease names no holder, the last holder is null, even if the lease file lacks the field `lastHolder`.
+    // The lease of generation 1 is the first lease. Before it, no server had confirmed that its database is the latest.
+    // So if this lease names no holder, there is no last holder: null. In a later lease, a missing field `lastHolder`
+    // means that the last holder is not known: undefined.
     const found = { generation, holder: last.holder ?? (generation > 1 ? last.lastHolder : null) }
     onFree(found)
     return await take(options, found)
@@ -104,7 +105,8 @@ export async function isRenewedBy({
   // The last renewal of a killed server may become visible late in the shared folder. So one renewal does not prove
   // that the server `holder` still runs, and two are needed.
   for (let renewals = 0; renewals < 2; renewals++) {
-    // Twice the renewal interval, so that one renewal may be late.
+    // A holder renews the lease at intervals of `afterMs / standbyLooks`. The wait is twice as long, so that a renewal
+    // may be late.
     await Bun.sleep((2 * afterMs) / limits.standbyLooks)
     const now = await readLast(folder)
     if (now.generation !== generation || now.text === text) return false

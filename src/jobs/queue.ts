@@ -11,9 +11,9 @@ import { findJob, type Job } from './job.ts'
 import { moveJob } from './moves.ts'
 
 /**
- * Queues a job after the inspection of its media, and reserves its price. After a repeated download, the price is
- * already reserved. Returns false if the job has ended or was erased. Throws a JobFailure and changes nothing if the
- * balance is too low.
+ * Queues a job after the inspection of its media, and reserves its price. If the media file is lost later, the job is
+ * downloaded and queued again. Its price is then already reserved. Returns false if the job has ended or was erased.
+ * Throws a JobFailure and changes nothing if the balance is too low.
  */
 export function queueJob(
   db: Db,

@@ -49,8 +49,8 @@ export const apiLimits = {
    * Maximum number of counters that keep the access log short. Requests that no quota limits, such as refused requests,
    * could fill the log. Each sender and kind of request (method, route and status) has a counter, and only the first
    * request of a counter is logged. Every minute, the log gets the number of further requests of each counter, and all
-   * counters are deleted. If there are this many counters, one counter for each kind counts the further requests of all
-   * senders. So a client with very many addresses does not fill the memory.
+   * counters are deleted. When there are this many counters, they stop counting. Until they are deleted, one counter
+   * for each kind counts the requests of all senders. So a client with very many addresses does not fill the memory.
    */
   repeatsMax: 10_000,
   /**
@@ -70,8 +70,9 @@ export const apiLimits = {
    */
   compressedCharactersMin: 16 * KB,
   /**
-   * The response to an edit is large if the request body has more than this number of bytes. The times of the words can
-   * make the response 60 times as large as the body.
+   * The server treats the response to an edit as a large response (see `largeAnswersMax`) if the request body has more
+   * than this number of bytes. The response can be 60 times as large as the body, because it contains the times of the
+   * words. The server needs this decision before the response exists.
    */
   largeEditBytes: 16 * KB,
   /** A page of jobs or search hits is a large response if its JSON has more than this number of characters. */
@@ -83,13 +84,14 @@ export const apiLimits = {
   largeAnswersMax: 32,
   /**
    * A large response can be stopped after it has held its slot (see `largeAnswersMax`) for this time, if another
-   * request waits for a slot. Clients that read very slowly could otherwise keep all slots. A client that reads 350 KB
-   * a second gets 10 MB in this time.
+   * request waits for a slot. Clients that read very slowly could otherwise keep all slots. In this time, a client that
+   * reads 350 KB a second gets a whole response of 10 MB, the transcript of ten hours of speech.
    */
   largeAnswerHeldMs: 30 * second,
   /**
-   * Interval at which a request that waits for a slot (see `largeAnswersMax`) checks whether a large response may be
-   * stopped. If so, the request stops this response, and its slot becomes free.
+   * While a request waits for a slot (see `largeAnswersMax`), the server checks at this interval whether another
+   * response has held its slot for `largeAnswerHeldMs`. If so, the server stops that response, and its slot becomes
+   * free.
    */
   largeAnswerCheckMs: 1 * second,
   /** Number of bytes of a large response that are sent at once. */
@@ -99,9 +101,9 @@ export const apiLimits = {
   /** Maximum time for which a tool waits for a job. MCP clients have a timeout of 60 s. */
   toolWaitMs: 45 * second,
   /**
-   * Time for which the idle timeout of a connection is paused for the response of a tool. It is longer than
-   * `toolWaitMs`, the maximum time for which a tool waits for a job. The timeout therefore closes only a connection
-   * whose client does not read the response.
+   * Maximum time for which the idle timeout of a connection is paused while a tool responds. A tool waits for a job for
+   * at most `toolWaitMs`, which is shorter. So the idle timeout cannot close the connection during this wait. Later, it
+   * closes the connection if the client does not read the response.
    */
   toolAnswerMs: 1 * minute,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */

@@ -50,10 +50,10 @@ export const netLimits = {
   /** Maximum number of compressions of the body of a response, one inside the other. */
   contentCodingsMax: 4,
   /**
-   * A response body may be compressed several times. Its maximum size is the size of the largest allowed file times
-   * `compressedRatioMax`, plus `compressedBytesMore`. This is also the maximum size after each decoding whose result is
-   * still compressed. The maximum is more than the size of the file, because compression makes some files slightly
-   * larger.
+   * A response body may be compressed several times, and is then decoded several times. The maximum size of compressed
+   * data is the size of the largest allowed file times `compressedRatioMax`, plus `compressedBytesMore`. This maximum
+   * applies to the body, and to the result of a decoding if this result is itself compressed. The maximum is more than
+   * the size of the file, because compression makes some files slightly larger.
    */
   compressedRatioMax: 1.01,
   compressedBytesMore: 64 * KB,

@@ -51,8 +51,8 @@ export const transcriptLimits = {
   indexPauseMs: 5,
   /**
    * A turn of the indexer is one or two transactions. After this many turns, the indexer moves the write-ahead log into
-   * the database file. In ten turns, the log grows to at most 4 MB. SQLite would block the event loop to move a larger
-   * log.
+   * the database file without blocking the event loop (see `drainLog`). In ten turns, the log grows to at most 4 MB.
+   * SQLite itself would move a larger log, and block the event loop for 20 to 40 ms.
    */
   indexTurnsPerDrain: 10,
   /** Pause after a purge of deleted transcripts from the search index, as a multiple of the duration of the purge. */
@@ -65,7 +65,10 @@ export const transcriptLimits = {
    * thousands of matches, so the maximum of 100 hits is not enough to limit the size of a page.
    */
   searchPageBytesMax: 2 * MB,
-  /** Number of bytes of one match in the JSON of a hit. */
+  /**
+   * Estimated number of bytes of one match in the JSON of a hit. A hit is a found utterance, and each found phrase in
+   * its text is a match. The size of a page of hits (see `searchPageBytesMax`) is computed with this estimate.
+   */
   searchMatchBytes: 60,
   /**
    * Maximum number of words of all phrases of a search query together. A phrase that occurs twice counts once. A longer

@@ -9,8 +9,8 @@ const unspaced =
   '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Mymr}\\p{scx=Tibt}'
 
 /**
- * The marks that belong to the character before them. They include the voicing marks of half-width kana, which are
- * letters in Unicode.
+ * The marks that belong to the character before them: all characters of the Unicode category M (marks), and the two
+ * voicing marks of half-width kana. Unicode counts these two marks as letters, so the category M does not contain them.
  */
 const marks = '\\p{M}\\uff9e\\uff9f'
 const pattern = new RegExp(

@@ -60,7 +60,9 @@ export class Link {
     return this.#fault
   }
 
-  /** Resolves when the stream is usable: at once if `fault` returns null. */
+  /**
+   * Resolves when the JetStream stream is usable. If the stream is usable now (`fault` returns null), resolves at once.
+   */
   get usable(): Promise<void> {
     return this.#usable.promise
   }

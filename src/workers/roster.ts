@@ -35,8 +35,8 @@ const rememberedFields = [
 ] as const
 
 /**
- * The state of a worker at its last accepted `hello` in which it was ready. The server still has this state after a
- * restart.
+ * A worker that the server remembers for some time, also after a restart of the server. The state is that of the last
+ * `hello` message in which the worker was ready. A `hello` of a worker that the server refused does not count.
  */
 export type RememberedWorker = Pick<KnownWorker, (typeof rememberedFields)[number]>
 
@@ -99,7 +99,9 @@ export class Roster {
     return silent
   }
 
-  /** Finds a worker by its id. The worker may be silent. */
+  /**
+   * Finds a worker by its id. The last `hello` message of the worker may be older than the lease (the allowed silence).
+   */
   find(id: string): KnownWorker | null {
     return this.#workers.get(id) ?? null
   }
@@ -117,7 +119,10 @@ export class Roster {
     return [...this.#remembered.values()]
   }
 
-  /** Returns the remembered workers that no ready worker with the same abilities can replace. */
+  /**
+   * Returns the workers that were ready within the last `workerRememberedMs`, if no worker of the same pool is ready
+   * now. The workers of a pool have the same abilities, so they can replace each other.
+   */
   away(): RememberedWorker[] {
     const pools = new Set(this.working().map(({ pool }) => pool))
     return this.remembered().filter(({ pool }) => !pools.has(pool))

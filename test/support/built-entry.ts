@@ -1,6 +1,6 @@
-// The entry point of the executable of built-source.ts. Two commands run the programs served.ts and simulated-worker.ts.
-// Two commands run an engine process with additional code for a test (engine-faults.ts or count-run-two.ts). Every
-// other command runs the program.
+// The entry point of the executable that built-source.ts compiles for tests. The commands `served` and
+// `simulated-worker` run programs that exist only for tests. The commands `engine-with-faults` and `engine-with-counts`
+// run an engine process with additional code for a test. Every other command runs the program as src/main.ts does.
 
 export {}
 

@@ -11,8 +11,8 @@ export function weightOf(data: Float32Array, dims: readonly number[]): Weight {
 }
 
 /**
- * The names of the parts of a layer: in the pocket model (keys), and in the models that Hugging Face publishes
- * (values).
+ * The names of the parts of a layer: in the pocket model, a small Whisper model for tests (keys), and in the models
+ * that Hugging Face publishes (values).
  */
 const parts = {
   attn_ln: 'self_attn_layer_norm',

@@ -157,8 +157,9 @@ function findShared(services: Map<string, Shared>, settings: Record<string, stri
 
 /**
  * Returns the service that all test files of this process share. Starts it again if it has ended: Bun ends all child
- * processes after a test that timed out. Returns null if the service would not end when this process is killed (see
- * `dieWithParent`).
+ * processes after a test that timed out. Without the program setpriv, the kernel could not end the built program
+ * together with this process (see `dieWithParent`). In this case, returns null, and each test file starts a service of
+ * its own and closes it.
  */
 function findLasting(): Shared | null {
   if (lasting && !lasting.hasEnded()) return lasting
@@ -290,7 +291,10 @@ async function startInside(
   }
 }
 
-/** Starts the built program. The test process opens the program's database too, as the commands of an operator do. */
+/**
+ * Starts the built program. The test process opens the program's database too, for example to create accounts. Commands
+ * of the program for operators, such as `steno accounts`, also open it while the server runs.
+ */
 async function startProgram(
   path: string,
   folder: string,

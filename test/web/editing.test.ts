@@ -375,8 +375,9 @@ seen('a new name of a speaker, also in Arabic, is confirmed, and can be undone',
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await shown('Speaker 1')
   expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  // The new name was shown in a message with an Undo button. This button has changed the name back to Speaker 1. The
-  // Undo button of the editing bar undoes this change too, so the name is Ms Weber again.
+  // The Undo button in the message has set the name back to Speaker 1. The editing bar has an Undo button of its own,
+  // which undoes the last change. This last change was the change back to Speaker 1, so the name becomes Ms Weber
+  // again.
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')

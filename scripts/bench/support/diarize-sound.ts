@@ -45,8 +45,9 @@ async function diarize({ sound, repeat, threads }: DiarizeOrder): Promise<Diariz
 }
 
 /**
- * Returns an artificial voice reading of a window of `length` samples, in which one voice speaks all the time. For each
- * 10 ms, it has probabilities of no voice, one voice and several voices. For each 40 ms, it has a vector of the voice.
+ * Returns artificial output of the voice network (a voice reading) for a window of `length` samples. In this window,
+ * one voice speaks all the time. For each 10 ms, the output has the probabilities of no voice, one voice and several
+ * voices. For each 40 ms, the output has the same vector, which stands for the voice.
  */
 function oneVoiceIn(length: number): VoiceReading {
   const width = 48

@@ -19,8 +19,9 @@ export type PaceOrder = {
   npm: boolean
 }
 /**
- * CPU times in milliseconds, and the peak memory. `encodeMs` is for one window, and `decodeMs` for all tokens of all
- * rows of the batch. `bareMs` is the part of `decodeMs` inside ONNX Runtime, or 0 for onnxruntime-node (not measured).
+ * CPU times in milliseconds, and the peak memory. `encodeMs` is the time of the encoder for one window of 30 s.
+ * `decodeMs` is the time of the decoder for one batch: `rows` windows with `tokens` tokens each. `bareMs` is the part
+ * of `decodeMs` inside ONNX Runtime, or 0 for onnxruntime-node (not measured).
  */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 

@@ -1,6 +1,6 @@
-// Compares the tokens that two sets of graphs decode with the weights of the same model: the ONNX graphs in the folder
-// of the model, and steno's graphs for GPUs. The graphs of the folder run on the CPU. steno's graphs run on a GPU or on
-// the CPU.
+// Compares two ways to run a model with the same weights: both should decode the same tokens. One way is the ONNX
+// graphs in the folder of the model, which run on the CPU. The other way is the graphs that steno makes for GPUs. They
+// run on a GPU or, for a test without a GPU, on the CPU.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

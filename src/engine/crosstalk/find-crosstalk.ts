@@ -16,10 +16,10 @@ export const hopSamples = (hop * sampleRate) / reducedRate
  */
 const gainMax = 0.25
 /**
- * Adjacent hops (64 ms each) are crosstalk if the sound of another channel explains a large share of their energy: at
- * least `certain` in one of the hops, and at least `likely` in each of them.
+ * Adjacent hops (64 ms each) are crosstalk if a large share of their energy can be predicted from the sound of another
+ * channel: at least `certain` in one of the hops, and at least `likely` in each of them.
  *
- * If two people speak at the same time, the explained share is below 0.3 in 99 % of the hops. If the crosstalk is 20 dB
+ * If two people speak at the same time, the predicted share is below 0.3 in 99 % of the hops. If the crosstalk is 20 dB
  * quieter than the louder channel, the share is above 0.8 in 95 % of the hops. So a share below 0.3 is usually other
  * sound, and 0.5 lies clearly between other sound and crosstalk.
  */
@@ -59,9 +59,8 @@ class Channel {
   /** The energy of the last five hops (64 ms each) together. */
   energy = 0
   /**
-   * The energy of the middle three of the last five hops (64 ms each). These three hops of a channel are compared with
-   * all five hops of a louder channel. The first and the last of these five are needed because the same sound may be up
-   * to 52 ms earlier or later in the louder channel.
+   * The energy of the middle three of the last five hops (64 ms each). The sound of these three hops is predicted from
+   * all five hops of a louder channel. The same sound may be up to 52 ms (less than one hop) earlier or later there.
    */
   compared = 0
   readonly shares: number[] = []
@@ -117,10 +116,10 @@ function sumOf(values: Float64Array): number {
 }
 
 /**
- * Adds a number to `shares` of each channel: the share of the channel's energy that the sound of a louder channel
- * explains. The middle three of the channel's last five hops (64 ms each) are compared with all five hops of the louder
- * channel. The first and the last of these five are needed because the same sound may be up to 52 ms earlier or later
- * in the louder channel.
+ * Adds a number to `shares` of each channel: the share of the channel's energy that can be predicted from the sound of
+ * a louder channel. This energy is that of the middle three of the last five hops (64 ms each). The prediction uses all
+ * five hops of the louder channel, because the same sound may be up to 52 ms (less than one hop) earlier or later
+ * there.
  */
 function compare(channels: readonly Channel[]): void {
   const byEnergy = channels.toSorted((one, other) => other.energy - one.energy)
@@ -137,8 +136,8 @@ function compare(channels: readonly Channel[]): void {
 }
 
 /**
- * Marks the hops (64 ms each) that are crosstalk. `shares` has, for each hop, the share of its energy that another
- * channel explains.
+ * Marks the hops (64 ms each) that are crosstalk. `shares` has, for each hop, the share of its energy that can be
+ * predicted from the sound of another channel.
  */
 export function crosstalkWith(shares: readonly number[]): Crosstalk {
   const marked = new Uint8Array(shares.length)

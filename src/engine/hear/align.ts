@@ -31,7 +31,10 @@ const timeErrorMax = 0.3 * framesPerSecond
 /** The usual error of a timestamp token: 0.1 s, in model frames of 20 ms. */
 const timeError = 0.1 * framesPerSecond
 
-/** The largest error of a timestamp token that the model has rounded to a whole second: 1 s, in model frames of 20 ms. */
+/**
+ * Whisper often rounds the time in a timestamp token to a whole second. This is the maximum correction of a token that
+ * is therefore too early: 1 s, in model frames of 20 ms.
+ */
 const roundingMax = framesPerSecond
 
 /**
@@ -62,10 +65,10 @@ export function wordTimes(
 }
 
 /**
- * Clears the texts of segments that are not spoken: at least three words that together last less than 0.1 s. The
- * alignment was free to place these words anywhere in the window. So the cause of the short time is not a wrong
- * timestamp token. The model has invented such a segment, for example as a repetition of the segment before it. The
- * words stay in the list without text, because callers count the words of a window.
+ * Clears the texts of segments that are not spoken: at least three words that together last less than 0.1 s. Timestamp
+ * tokens did not limit the times of these words, so a wrong timestamp token is not the cause of the short time. The
+ * model has invented such a segment, for example as a repetition of the segment before it. The words stay in the list
+ * without text, because callers count the words of a window.
  */
 function withoutUnspoken(words: readonly (AlignedWord & { segment: number })[]): AlignedWord[] {
   return [...Map.groupBy(words, ({ segment }) => segment).values()].flatMap(said => {
@@ -91,7 +94,8 @@ function withoutTimes(segments: readonly Segment[]): Segment[] {
 /**
  * Corrects the ends of segments. If the timestamp token after a segment lies inside a stretch of speech, the segment
  * ends at the end of this speech instead, but at most `roundingMax` later, and not after the start of the next segment.
- * Without this correction, the last words of the segment could be pressed together before the timestamp token.
+ * Words must end near the end of their segment at the latest. Without this correction, the last words of a segment with
+ * a too early token could become much too short.
  */
 function withSpeechEnds(segments: readonly Segment[], speech: readonly Span[]): Segment[] {
   return segments.map((segment, index) => {
@@ -105,8 +109,9 @@ function withSpeechEnds(segments: readonly Segment[], speech: readonly Span[]): 
 }
 
 /**
- * Returns the words of each segment, with their times. Each token has one attention array, which shows the sound to
- * which the token attends. `bands` has one entry for each array: the array, and the frames in which its token may lie.
+ * Returns the words of each segment, with their times. Each token has one attention array. Its values are high for the
+ * frames in which the token is probably spoken. `bands` has one entry for each array: the array, and the frames in
+ * which its token may lie. Other frames are not considered for this token.
  */
 function alignedIn(
   tokenizer: Tokenizer,
@@ -130,8 +135,9 @@ function alignedIn(
 const crowd = { words: 3, frames: 0.1 * framesPerSecond }
 
 /**
- * Returns true if three adjacent words together last less than 0.1 s, although more than a second of sound follows.
- * Words at the end of the sound do not count, because they are usually hallucinations after the end of the speech.
+ * Returns true if three adjacent words together last less than 0.1 s, which shows that timestamp tokens may be wrong.
+ * Words in the last second of the sound do not count. The model has usually invented such words after the end of the
+ * speech, so their short times do not show that timestamp tokens are wrong.
  */
 function areCrowded(words: readonly AlignedWord[], frames: number): boolean {
   return words.some((word, index) => {

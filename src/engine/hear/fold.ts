@@ -18,9 +18,9 @@ function sampleAt(samples: Float32Array, at: number): number {
 }
 
 /**
- * The folded frames. Folding combines each sample in the first half of a frame with its mirror image in the second
- * half. The first word of a name is `even` for sums and `odd` for differences. The second word says whether the samples
- * have even or odd positions in the frame.
+ * The folded frames. Folding adds each sample in the first half of a frame to its mirror image in the second half, and
+ * also subtracts the mirror image from the sample. The first word of a name is `even` for the sums and `odd` for the
+ * differences. The second word says whether the samples have even or odd positions in the frame.
  */
 export type Folds = {
   evenEven: Float32Array

@@ -25,8 +25,9 @@ export function levelled(samples: Float32Array): Float32Array {
 }
 
 /**
- * Returns the level of the samples. If almost all frames are digital silence, the level of all frames together is 0,
- * and `levelled` would not amplify quiet speech in the other frames. So in this case, only the other frames count.
+ * Returns the level of the samples: the highest level of a frame without the loudest 5 % of the frames (see `louder`).
+ * If only these loudest frames have sound, and all others are digital silence, this level is 0. `levelled` would then
+ * not amplify the sound. So in this case, the level is computed only from the frames with sound.
  */
 function levelOf(samples: Float32Array): number {
   const levels = new Float32Array(Math.ceil(samples.length / frameSamples))

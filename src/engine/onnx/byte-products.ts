@@ -12,9 +12,9 @@ const known = new WeakMap<Runtime, boolean>()
 
 /**
  * Returns true if products of unsigned and signed bytes are added exactly. The first call runs a product whose sum is
- * too large for 16 bits, and compares the result with the exact sum. The factors are inputs of the graph, because ONNX
- * Runtime may change signed constants to unsigned bytes. Products of unsigned bytes are exact on every CPU, so the
- * check would say nothing about signed bytes.
+ * too large for 16 bits, and compares the result with the exact sum. The factors are inputs of the graph, not
+ * constants. ONNX Runtime may change signed constants to unsigned bytes. The check would then test only unsigned bytes,
+ * whose products are exact on every CPU.
  */
 export function addsBytesExactly(runtime: Runtime): boolean {
   const exact = known.get(runtime) ?? productOf(runtime, 255, 127) === 4 * 255 * 127
@@ -23,9 +23,9 @@ export function addsBytesExactly(runtime: Runtime): boolean {
 }
 
 /**
- * Lets ONNX Runtime multiply a row of four bytes `unsigned` by a column of four bytes `signed`, and returns the result.
- * The exact result is 4 × `unsigned` × `signed`. One product is not enough for the check, because only a sum of
- * products can exceed 16 bits.
+ * Lets ONNX Runtime multiply a row by a column, and returns the result. All four bytes of the row are `unsigned`, and
+ * all four bytes of the column are `signed`. So the exact result is 4 × `unsigned` × `signed`. `addsBytesExactly` tests
+ * a sum that exceeds 16 bits. A single product always fits into 16 bits, so several products are needed.
  */
 function productOf(runtime: Runtime, unsigned: number, signed: number): number | undefined {
   const length = 4

@@ -14,9 +14,10 @@ export type RunArguments = {
 }
 
 /**
- * Returns true if two runs may be started at the same time: on Linux, with two threads, one for each run. With more
- * threads, each run would use several threads, which wait for each other. `startRun` works only on Linux, because it
- * uses a semaphore of the GNU C library.
+ * Returns true if two runs may be started at the same time: on Linux, with two threads, one for each run. Then no
+ * thread waits for another, which saves CPU time. With more threads, each run would use several threads, and the
+ * threads of a run would wait for each other. `startRun` works only on Linux, because it uses a semaphore of the GNU C
+ * library.
  */
 export function canRunTwo({ threads }: Runtime): boolean {
   return threads === 2 && process.platform === 'linux'

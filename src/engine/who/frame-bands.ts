@@ -24,7 +24,10 @@ type Recipe = {
 }
 
 export type FrameBands = {
-  /** Returns the power in each band, or its logarithm, for the first `frames` frames: `frames` × bands values. */
+  /**
+   * Returns the power in each band for the first `frames` frames: `frames` × bands values. If the recipe has
+   * `logarithmOfAtLeast`, returns the logarithms of the powers.
+   */
   of(samples: Float32Array, frames: number): Float32Array
   close(): void
 }

@@ -5,9 +5,15 @@ import { sampleRate } from '../audio.ts'
 /** A span of a recording. `from` and `to` are indices of samples. */
 export type SoundSpan = { from: number; to: number }
 
-/** The maximum length of the speech in a voice print, in samples. More speech hardly changes the print. */
+/**
+ * The maximum length, in samples, of the speech from which a voice print (the vector that stands for a person's voice)
+ * is computed. More speech hardly changes the print.
+ */
 const printSamplesMax = 30 * sampleRate
-/** The minimum length, in samples, of a span of speech in a voice print. */
+/**
+ * The minimum length, in samples, of each span of speech from which a voice print (the vector that stands for a
+ * person's voice) is computed.
+ */
 const spanSamplesMin = 1 * sampleRate
 
 /**

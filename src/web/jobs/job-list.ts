@@ -38,11 +38,11 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the newest jobs again, for the new jobs and the present state of the unfinished jobs. The request should
- * reach the oldest unfinished job. So it asks for at least the number of loaded jobs from the newest to this one, but
- * for at most `pageLengthMax`. Loaded jobs that are older than the response stay in the list, except in two cases. If
- * the response is the whole list, no older jobs exist. If the response has none of the loaded jobs, jobs between the
- * response and the loaded jobs may be missing. In both cases, the loaded jobs are dropped.
+ * Requests the newest jobs again, for the new jobs and the present state of the unfinished jobs. The requested page has
+ * space for all loaded jobs from the newest job to the oldest unfinished job, up to `pageLengthMax` jobs. Loaded jobs
+ * that are older than the response stay in the list, except in two cases. If the response is the whole list, no older
+ * jobs exist. If the response has none of the loaded jobs, jobs between the response and the loaded jobs may be
+ * missing. In both cases, the loaded jobs are dropped.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
@@ -53,8 +53,8 @@ export async function refreshJobs(): Promise<void> {
   const known = loaded.value ?? []
   const fresh = new Set(page.items.map(({ id }) => id))
   const last = page.items.at(-1)
-  // The response replaces all loaded jobs in two cases. It is the whole list, because there are no further jobs. Or it
-  // has none of the loaded jobs, so that jobs older than the response and newer than the loaded jobs may be missing.
+  // The response replaces all loaded jobs if it is the whole list (no jobs follow), or if it has none of the loaded
+  // jobs. In the second case, jobs that are older than the response and newer than the loaded jobs may be missing.
   const beginsAgain = page.next_cursor === null || !known.some(({ id }) => fresh.has(id))
   const isOlder = (job: Job) => !fresh.has(job.id) && last && job.created_at < last.created_at
   const older = beginsAgain ? [] : known.filter(isOlder)

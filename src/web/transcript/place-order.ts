@@ -26,8 +26,9 @@ export function indexFrom(places: readonly Place[], spot: Spot): number {
 }
 
 /**
- * Returns the index of the first place after the spot (`by` is 1), or of the last place before the spot (`by` is -1).
- * After the last place of the list comes the first one. The list must not be empty.
+ * Returns the index of the first place that begins after the spot (`by` is 1), or of the last place that begins before
+ * the spot (`by` is -1). A place is a span of text, such as a search match, and a spot is a position in the text. After
+ * the last place of the list comes the first one. The list must not be empty.
  */
 export function indexBeside(places: readonly Place[], spot: Spot, by: 1 | -1): number {
   const next = indexFrom(places, spot)

@@ -16,7 +16,10 @@ export const small = {
   positions: 40,
 }
 
-/** Returns random weights. As in trained models, one channel has much larger values than the others. One has only zeros. */
+/**
+ * Returns random weights. In each layer normalisation, one channel has a much larger weight than the others, as in
+ * trained models. Another channel has a weight and a bias of 0.
+ */
 export function smallSource(): Source {
   let state = 7
   const random = () => {
