@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-// The maximum number of output samples of one frame, about four minutes. A frame with more output samples has a wrong
-// sample rate.
+// The maximum number of output samples of one frame: about four minutes, at 16,000 samples per second. Real frames are
+// much shorter. A frame with more output samples has a wrong sample rate, which is much too low.
 enum { FRAME_SAMPLES_MAX = 4000000 };
 // Sound with at least this many channels is surround sound: six channels for speakers around the listener (5.1).
 enum { SURROUND_CHANNELS_MIN = 6 };

@@ -2,8 +2,9 @@
 // indexing and deleting ten hours of speech block the event loop. The word frequencies follow Zipf's law, as in a
 // natural language. All transcripts belong to one account, which is the worst case.
 //
-// STENO_BENCH_SEARCH_DATA names a file with the path and the API key of a data folder. The first run creates the file
-// and the folder. Each run uses a copy of the folder, because filling it takes minutes.
+// STENO_BENCH_SEARCH_DATA is the path of a file. It contains the path of a data folder, and the API key of the account
+// in this folder. The first run creates the file and the folder. Later runs use them again, because filling the folder
+// takes minutes. Each run changes only a copy of the folder.
 
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -192,7 +193,8 @@ function shown(times: number[]): string[] {
 }
 
 /**
- * Returns a transcript with about `words` words, in utterances of 8 to 21 words. The lists of single words are empty.
+ * Returns a transcript with about `words` words, in utterances of 8 to 21 words. The words are only in the text of each
+ * utterance. The list with the time of each word stays empty.
  */
 function spoken(words: number): Transcript {
   const utterances: Transcript['utterances'] = []

@@ -21,10 +21,10 @@ export function logAccess(
 ): void {
   if (unlogged.has(route) && status < 400) return
   const sender = caller ? { account_id: caller.accountId, key: caller.shownAs } : null
-  // A quota limits the number of requests of a sender. Requests without a quota, and requests that are refused above it
-  // (429), could fill the log. So only the first of several equal requests is logged (see `Repeats`). A successful
-  // request without a quota and without a caller comes from a worker. Such a request is always logged, with the id of
-  // its job.
+  // A quota limits the number of requests of a sender. Some requests count in no quota, for example those that a quota
+  // refuses (429). They could fill the log, so only the first of several equal requests is logged (see `Repeats`). The
+  // requests of workers count in no quota and have no caller. Of the logged requests, only theirs succeed without both.
+  // So a successful request without a quota and without a caller is always logged, with the id of its job.
   const isUnlimited = status === 429 || (!isCounted && (status >= 400 || caller !== null))
   if (isUnlimited && !repeats.isFirst({ method, route, status }, sender ?? { network })) return
   const write = status >= 500 ? log.warn : log.info

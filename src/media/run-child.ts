@@ -1,4 +1,5 @@
-// Runs the media program on one file in a child process, and reads its messages.
+// Runs the media program (native/media, which contains FFmpeg) on one file in a child process, and reads its messages.
+// The media program finds out what the file contains, or decodes its sound. The messages contain the result.
 
 import { log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'

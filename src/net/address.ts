@@ -65,8 +65,8 @@ export function reachable(address: string, allowNets: Nets, own: Nets = ownAddre
 }
 
 /**
- * Returns the IP addresses of this machine. A caller must not reach them, because a connection to one of them does not
- * pass through the machine's firewall.
+ * Returns the IP addresses of this machine. A user of the API can give steno a URL, which steno then opens. Such a URL
+ * must not lead to this machine, because the connection would not pass through the machine's firewall.
  */
 function ownAddresses(): Nets {
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])

@@ -55,8 +55,8 @@ export class UploadStore {
         // loop.
         renameSync(draft.path, path)
         completeUpload(this.#db, id, received)
-        // A slow PUT may end after the upload has expired, or shortly before. The upload then expires later, because
-        // the client still needs time to start its job.
+        // A slow PUT may end after the upload has expired, or shortly before. The expiry time is then set to `keptMs`
+        // from now, because the client still needs time to start its job.
         const keptMs = Math.min(limits.uploadKeptMs, uploadTtlMs)
         if (expiresAt < this.#db.now() + keptMs) renewUpload(this.#db, id, keptMs)
       }).catch(error => {

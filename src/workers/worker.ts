@@ -116,9 +116,9 @@ export class Worker {
   async drain(): Promise<void> {
     this.#draining.abort()
     const drainsSince = performance.now()
-    // An HTTP request for the input or with the result counts as unanswered only after the timeout of `fetch`, which is
-    // 6 minutes. If the server is silent during such a request, the job is therefore dropped up to 6 minutes later than
-    // the usual time of twice `#leaseMs`.
+    // `#leaveUnanswered` drops a job when the server has been silent about it for twice `#leaseMs`. This time begins
+    // when a request fails. If the server is silent, an HTTP request (for the input, or with the result) fails only
+    // after the timeout of `fetch`, which is 6 minutes. So a job may be dropped up to 6 minutes later.
     const timer = setInterval(() => this.#leaveUnanswered(drainsSince), limits.workerBeatMs)
     await this.#loops
     clearInterval(timer)

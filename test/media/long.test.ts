@@ -218,9 +218,9 @@ test('a damaged fragment gives the same result in a long file', async () => {
     const byte = random.below(30) - 4
     const bit = 1 << random.below(8)
     const damage = (padding: number) => {
-      // With a megabyte of padding, the file is long, and the media program reads its fragments. Without padding,
-      // FFmpeg reads them. Both files have a box for the padding, which may be empty, so they differ only in the size
-      // of this box.
+      // With a megabyte of padding, the file counts as long, and steno's code in the media program reads the fragments
+      // (parts with packets). Without padding, the library FFmpeg reads them. Both files have the same box for the
+      // padding, but in the second file this box is empty. So the files differ only in the size of the box.
       const bytes = fragmented(file, packets, 10, { ...layout, padding })
       const at = bytes.lastIndexOf(type, -1, 'latin1') + byte
       bytes[at] = bytes[at]! ^ bit
@@ -288,8 +288,9 @@ test('the index of a long AVI file is not read into memory', async () => {
   const sorted = write(repeatedAvi(file, 100, 50))
   const unsorted = write(repeatedAvi(file, 100, 50, false))
   expect(await peakAfterOpening(sorted)).toBeLessThan(6 * MB)
-  // If the index of an AVI file is sorted, FFmpeg can do without the index, and the media program hides the index from
-  // FFmpeg. FFmpeg reads an unsorted index into memory.
+  // The index of an AVI file lists its packets. In a sorted index, they have the order of the packets in the file.
+  // FFmpeg can then read the packets without the index, so the media program hides the index from FFmpeg. FFmpeg needs
+  // an unsorted index, and reads it into memory.
   expect(await peakAfterOpening(unsorted)).toBeGreaterThan(10 * MB)
   expect(await inspect(sorted)).toEqual(await inspect(unsorted))
 })

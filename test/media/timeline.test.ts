@@ -1,5 +1,6 @@
-// Tests where spans of decoded sound are placed in time. For each span, `lines` has the inserted silence and the
-// removed sound.
+// Tests at which times the media program places the spans of decoded sound. Silence usually fills a gap before a span.
+// The start of a span is usually removed if it overlaps with earlier sound, or lies before time 0. For each span,
+// `lines` has the expected lengths of this silence and of the removed sound.
 
 import { describe, expect, test } from 'bun:test'
 import { runCheck } from './checks.ts'

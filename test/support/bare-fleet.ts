@@ -20,9 +20,10 @@ import { plainInput } from './plain-input.ts'
 const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => null }
 
 /**
- * Returns true if no server has subscribed to the subject of a request. The fleet subscribes on its own connection, so
- * the first request of a worker can reach NATS before the subscription of the fleet. The request must then be repeated,
- * as a worker does.
+ * Returns true if NATS has answered that nothing is subscribed to the subject of a request. These tests open a fleet
+ * (the part of the server that talks to the workers) without a server. It has its own connection to NATS, so the first
+ * request of a worker can reach NATS before the fleet has subscribed. The request must then be repeated, as a worker
+ * does.
  */
 function isUnanswered(error: unknown): boolean {
   return error instanceof errors.RequestError && error.isNoResponders()

@@ -9,8 +9,9 @@ let clusters = 0
 
 /**
  * Starts a server in a new cluster, or in the cluster that STENO_CLUSTER names. The returned function `startOwn` starts
- * a worker in the cluster of the server. By default, only workers do jobs. If STENO_WORKERS is not 0, the server does
- * jobs too, with the engine `own`.
+ * a worker in the cluster of the server. STENO_WORKERS is the number of engine processes of the server itself. Here it
+ * is 0 by default, so only workers do jobs. If a test sets another number, the server does jobs too, with the engine
+ * `own`.
  */
 export async function startFleet(
   nats: string,

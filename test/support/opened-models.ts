@@ -17,7 +17,10 @@ export function openedWhisper(folder: string, variant: Variant): Promise<Whisper
   return whisper
 }
 
-/** Returns the voice models that the program contains for a speech model. */
+/**
+ * Returns built-in voice models, which find out who speaks. With the speech model `pocket`, these are the voice models
+ * for tests. With `base`, these are the voice models for real recordings.
+ */
 export function openedVoices(speechModel: 'pocket' | 'base'): Voices {
   const voices =
     voiceModels.get(speechModel) ?? openVoices(runtime(), voicesFor(speechModel, '/nowhere') as VoiceFiles)

@@ -1,6 +1,6 @@
 // A worker in a process of its own. For each job, its engine sleeps for the duration of the recording divided by
-// TEST_SPEED. Tests start this file with Bun. Or they start an executable into which the source code and this file are
-// compiled (built-source.ts), with the command `simulated-worker`.
+// TEST_SPEED. Some tests run this file with Bun. Other tests run the executable that built-source.ts compiles from the
+// source code. Its command `simulated-worker` runs this file.
 
 import './shifted-clock.ts'
 import { mkdtempSync } from 'node:fs'

@@ -1,5 +1,6 @@
 // Tests what happens to a job that only some workers can do, usually while these workers are silent. A test controls
-// the server's clock and usually sends the workers' messages `hello`.
+// the server's clock. Most tests start no worker. Instead, they send the message `hello`, with which a worker tells the
+// server that it is there and what it can do.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
@@ -150,7 +151,8 @@ natsTest('until its silent holder is forgotten, a job goes only to workers that 
     later(ms)
     for (const languages of known) await hello(languages, {}, `gpu-${languages.length}`)
     fleet.sweep()
-    // When this `hello` is answered, all earlier messages of the server have reached NATS, so `queued` includes them.
+    // `queued` lists the messages in the queues of NATS, and `sweep` may just have sent one. The server answers this
+    // `hello` after all its earlier messages. So after the answer, NATS has these messages, and `queued` lists them.
     await hello(['en'])
   }
   const subject = (languages: string[]) => subjectsOf(cluster).job(poolOf(helloOf(languages)), 'again', 'job')
@@ -183,8 +185,9 @@ natsTest('a job that the only worker of its pool has broken off goes to another 
   const claimed = await ask('claim', { ...claim, delivery: 1 })
   if (claimed.kind !== 'yours') throw new Error(claimed.kind)
   const held = { session: 'x', job: 'job', fence, token: claimed.token }
-  // The engine of the worker crashes, but the worker stays ready. Its pool (workers with the same models and languages)
-  // therefore still has a ready worker.
+  // The engine of the worker `gpu-1` crashes, but the worker stays ready. So its pool (workers with the same models and
+  // languages) still has a ready worker. The job must nevertheless go to the other pool. `again` means that the job is
+  // tried again. `later` means that `gpu-1` does not get the job now.
   const failure = { code: 'PROCESSING_ERROR', message: jobErrors.PROCESSING_ERROR }
   expect(await ask('result', { ...held, failure })).toEqual({ kind: 'again' })
   expect(await ask('claim', { ...claim, delivery: 2 })).toMatchObject({ kind: 'later' })
@@ -217,7 +220,8 @@ natsTest(
   },
 )
 
-// While a worker sends a large result by HTTP, it sends only the message `hello` about its job.
+// A worker sends a large result by HTTP. During this time, its only messages about the job are its messages `hello`,
+// which list its jobs. They must be enough to keep the job.
 natsTest('a worker keeps its job by its messages hello alone', async () => {
   const { fleet, later, hello, passGerman } = await openFleet(nats.url, 'kept')
   passGerman('gpu-1/x')

@@ -208,7 +208,10 @@ natsTest('a large result whose answer is lost is sent again, and is stored and c
   expect(puts).toBe(2)
 })
 
-/** Starts to fetch the media of a job from a server that answers requests with `fetch`. `stop` ends the job. */
+/**
+ * Starts to download the media of a job, as a worker does. The function `fetch` answers the requests for the media. The
+ * returned `stop` is an AbortController: a test aborts it to end the job.
+ */
 function fetchFrom(fetch: (request: Request) => Response | Promise<Response>) {
   const media = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
   afterAll(() => media.stop(true))

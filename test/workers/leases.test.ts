@@ -619,11 +619,11 @@ const yours: ClaimAnswer = {
 const hour = 3_600_000
 
 /**
- * Returns `handOvers`, the jobs that a server has given to workers. It contains one job: `entry`. `hasOther` returns
- * true if another worker should do a job that a worker has broken off. `onUtterances` receives the utterances of the
- * job, and `seconds` collects its progress. A test sets the monotonic clock by `state.now`. If a test sets
- * `state.isOver`, the job has ended in the database. `add` adds the same job once more. `stop` aborts the job, as a
- * server does when it stops.
+ * Returns `handOvers`, the jobs that a server has given to workers. It contains one job: `entry`. `hasOther` is asked
+ * when a worker claims a job again that it has broken off. If another worker can do the job, `hasOther` returns true.
+ * `onUtterances` receives the utterances of the job, and `seconds` collects its progress. A test sets the monotonic
+ * clock by `state.now`. A test sets `state.isOver` to true to simulate that the job has ended in the database. `add`
+ * adds the same job once more. `stop` aborts the job, as a server does when it stops.
  */
 function handOver(hasOther = () => false, onUtterances: TranscribeOptions['onUtterances'] = () => {}) {
   let fence = 1
@@ -706,8 +706,8 @@ function unwritable(): string {
 }
 
 /**
- * Starts the work of a worker on one job, and returns this assignment. The functions of `server` replace the requests
- * to the server.
+ * Starts the work of a worker on one job. Returns the object for this work, an `Assignment`. It calls the functions of
+ * `server` in place of requests to a server.
  */
 function assign(
   server: {

@@ -38,9 +38,9 @@ export async function readMeeting(folder: string): Promise<Meeting> {
 }
 
 /**
- * Returns the segments of the speakers. An x-vector is the voice embedding of a span, and the spans overlap. At each
- * time, each speaker gets the sum of the cosines between its centroid and all x-vectors of this time. The speaker with
- * the largest sum talks.
+ * Returns who speaks when. `vectors` has an x-vector (voice embedding) for each span of the meeting, and the spans
+ * overlap. `centroids` has one vector for each speaker. At each time, the centroid of a speaker is compared with the
+ * x-vectors of all spans that contain this time. The cosines are added up. The speaker with the largest sum talks.
  */
 export function segmentsOf(
   { spans }: Meeting,
@@ -85,10 +85,9 @@ function readVectors(bytes: Buffer): Float32Array[] {
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>
     Float64Array.from({ length: count }, (_, place) => file.readDoubleLE(at + 8 * place))
-  // The arrays in the file `model` are for embeddings of norm 1. But `Plda` first multiplies an embedding by √128. Then
-  // it subtracts `centre` and multiplies by `transform`. So `centre` is multiplied by √128 here, and `transform` is
-  // divided by √128. The result is then the same as with norm 1, so the variances in `model` (`between`) are used
-  // without a change.
+  // The arrays in the file `model` are for embeddings x of norm 1: they need `transform` × (x - `centre`). But the
+  // class `Plda` computes `transform` × (√128 × x - `centre`). So `centre` is multiplied by √128 here, and `transform`
+  // is divided by √128. Both results are then the same. The variances in `model` (`between`) are used without a change.
   const scale = Math.sqrt(narrow)
   const centreAt = model.indexOf('DV ') + 8
   const transformAt = centreAt + 8 * narrow + 13

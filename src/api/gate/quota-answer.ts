@@ -19,8 +19,9 @@ export const endpointHeaders = [
 
 /**
  * Returns the response headers about the quotas, or no headers if rate limits are off. `rate` is null for a route
- * without a quota of its own. With `counted`, the headers also contain the number of remaining requests. Only a request
- * with a credential gets the header `RateLimit`.
+ * without a quota of its own. `counted` is given after the quota of the route was checked. The headers
+ * `X-RateLimit-Remaining` and `X-RateLimit-Reset` are then added: the number of remaining requests, and the time of the
+ * reset. If the request has an accepted credential (`keyed`), the header `RateLimit` has these two facts too.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

@@ -156,8 +156,9 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Returns the graph's input `allowed` for one row (window): four numbers that describe which tokens may come next.
-   * Without `greedy`, all four are 0.
+   * Returns the graph's input `allowed` for one row (window): four numbers that describe which tokens may come next
+   * (see `allowedInput`). Without `greedy`, the graph need not choose tokens. The numbers then have no meaning, and all
+   * four are 0.
    */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]

@@ -19,11 +19,11 @@ const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
  * The maximum number of model frames (20 ms each) in a group. After the sound, silence fills the window. The encoder
- * reads all frames at the beginning of this silence (`readAfterSound`) and at its end (`readAtEnd`). The frames between
- * them are divided into groups, and the encoder reads only the first frame of each group. This frame represents the
- * whole group, so the attention to it is multiplied by the size of the group. With this multiplication, the token
- * probabilities differ only a little from those of an encoder that reads all frames: the mean divergence is 0.009 nats.
- * Without the multiplication, the mean divergence is 0.031 nats.
+ * reads all frames at the beginning of this silence (`readAfterSound`) and at its end (`readAtEnd`). To save time, the
+ * frames between them are divided into groups, and the encoder reads only the first frame of each group. This frame
+ * represents the whole group, so its weight in the attention is multiplied by the size of the group. With this
+ * multiplication, the token probabilities differ only a little from those of an encoder that reads all frames. The mean
+ * divergence, a measure of this difference in the unit nat, is 0.009. Without the multiplication, it is 0.031.
  */
 const group = 8
 

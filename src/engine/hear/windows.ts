@@ -21,8 +21,8 @@ export type Window = Span & {
 }
 
 /**
- * The longest pause, in samples, that is not shortened. With shorter pauses, the model makes more errors: when pauses
- * over one second were shortened to half a second, the word error rate rose by 0.7 percentage points.
+ * The longest pause, in samples, that is not shortened. A lower limit makes more errors: when all pauses over one
+ * second were shortened to half a second, the word error rate rose by 0.7 percentage points.
  */
 const pauseMax = 2 * sampleRate
 /**

@@ -16,7 +16,10 @@ export type OpenMirror = () => Promise<Hub>
 
 type Source = { onProgress: (message: string) => void; openMirror: OpenMirror | null }
 
-/** Downloads a speech model, and the voice models of Hugging Face for diarization that are not installed. */
+/**
+ * Downloads a speech model, unless it is built in. Then downloads the two voice models with which diarization tells the
+ * speakers apart, unless they are installed. The hub (Hugging Face's server of model files) offers these models.
+ */
 export async function download(model: string, settings: ModelSettings, source: Source): Promise<void> {
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)

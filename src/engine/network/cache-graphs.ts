@@ -31,10 +31,10 @@ export function moveRow(caches: readonly CacheShape[]): Uint8Array {
 }
 
 /**
- * Builds a model that replaces the row `to` of each cache by the result of `content`. The ONNX operator TensorScatter
- * normally writes tokens into a row, but here it writes a whole row into a cache. The operator ScatterND is meant for
- * rows, but it is too slow: the CUDA provider copies each row with a single thread. ScatterND took about 30 ms for
- * Whisper base on an H200.
+ * Builds a model that overwrites one row of each cache with the result of `content`. The input `to` is the index of the
+ * row. The ONNX operator TensorScatter is made for adding tokens to a row, but here it writes a whole row. The operator
+ * ScatterND is meant for rows, but it is too slow: the CUDA provider copies each row with a single thread. ScatterND
+ * took about 30 ms for Whisper base on an H200.
  */
 function inPlace(
   caches: readonly CacheShape[],

@@ -14,13 +14,14 @@ export const forbidden = -1e9
  * - `tokens` [rows, length], the tokens that a run adds to each row (one window of the batch);
  * - `starts` [rows], the first used position of each row in the cache;
  * - `wanted`, the indices of the tokens whose scores are returned;
- * - `mass`, for each frame from the encoder, log(n) if the frame represents n frames of the window;
+ * - `mass`, for each frame from the encoder, log(n) if the frame represents n frames of a long silence, of which the
+ *   encoder skipped the others;
  * - the keys and values of the earlier tokens, for the self-attention;
  * - the keys and values of the encoded windows, for the cross-attention.
  *
- * If `range` is given, ONNX Runtime computes the cross-attention with 8-bit numbers. `range` has the largest numbers
- * that this CPU can multiply and add without errors. If `range` is null, one of steno's own operations computes the
- * cross-attention.
+ * If `range` is given, ONNX Runtime computes the cross-attention with 8-bit numbers. Some CPUs limit the sums of
+ * products of such numbers, and a limited sum is wrong. `range` has the largest numbers whose sums are exact on this
+ * CPU. If `range` is null, one of steno's own operations computes the cross-attention.
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -76,8 +77,9 @@ export function decoderModel(
 }
 
 /**
- * Adds the position of each token in its row (`places`), and the mask of the self-attention (`mask`). The mask excludes
- * later tokens, and the positions in the cache before the first token of each row.
+ * Adds operations to the graph that compute two values. `places` has the position of each new token in its row (one
+ * window of the batch). `mask` hides positions of the cache from the self-attention of a token: those of later tokens,
+ * and those before the first token of the row. A row can begin later than the cache (see `starts` in `decoderModel`).
  */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers

@@ -12,9 +12,10 @@ import type { Size } from './size.ts'
 const extraSize = 4
 
 /**
- * The names of three values in the graph. `query` has the channels that are added to each query, and `key` has those
- * that are added to each key (see `extraChannels`). `isNeeded` is false if no frame represents several frames. The
- * attention then runs without these channels, because they would change nothing.
+ * The names of three values in the graph. The encoder reads only one frame of each group of frames in a long silence,
+ * and this frame represents the group. `query` has the channels that are added to each query, and `key` has those that
+ * are added to each key. They give such a frame the attention weight of its whole group. `isNeeded` is false if no
+ * frame represents a group. The attention then runs without these channels, because they would change nothing.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
@@ -31,11 +32,13 @@ export function extraChannels(layers: Layers, mass: string, shape: string, { hea
   const all = graph.add('Concat', [rows, layers.integers(heads, extraSize)], { axis: 0 })
   const byFrame = graph.add('Unsqueeze', [mass, layers.integers(0, 2, 3)])
   return {
-    // The score of a frame is the dot product of a query and the key of the frame. Only the first of the four added
-    // channels is not 0. In each query, this channel is 1. So the score grows by the value of this channel in the key.
+    // The score of a frame is the sum of the products of each channel of a query and the same channel of the frame's
+    // key. In each query, the first added channel is 1, and the other three are 0 (see `extraSize`). So the score grows
+    // by the first added channel of the key.
     query: graph.add('Expand', [channel(1), all]),
-    // If a frame represents n frames, its score must grow by log(n) (`mass`). So the first added channel of its key is
-    // log(n), multiplied by √(head size). The attention later divides all scores by √(head size).
+    // A frame that represents n frames must get n times the attention weight, which is proportional to exp(score). So
+    // its score must grow by log(n) (`mass`). The attention later divides all scores by √(head size). So the first
+    // added channel of the key is log(n), multiplied by √(head size).
     key: graph.add('Expand', [graph.add('Mul', [byFrame, channel(headSize ** 0.5)]), all]),
     isNeeded: graph.add('Greater', [graph.add('ReduceMax', [mass], { keepdims: 0 }), layers.float(0)]),
   }

@@ -18,10 +18,12 @@ import type { Size } from './size.ts'
  * - `counts` [frames], the number of frames of the window that each frame represents.
  *
  * The outputs are:
- * - `keys` and `values` [layers, 1, heads, frames, 64], in 8 bits;
+ * - `keys` and `values` [layers, 1, heads, frames, 64], in 8 bits, for the cross-attention of each layer of the
+ *   decoder;
  * - `key_scales` and `value_scales` [layers, 1, heads, 1, 64], the factors from the 8-bit numbers to floats;
- * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
- * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
+ * - `mass` [1, 1, 1, frames], the logarithm of `counts`, which the cross-attention needs too;
+ * - `states` [frames, width], the normalised input of the layer in the middle of the encoder, for the network that
+ *   finds the voices.
  *
  * If `own` is given, steno's own operations compute the attention. If `own.productThreads` is not null, they also
  * compute the matrix products.
@@ -81,7 +83,8 @@ function attentionByOwn(layers: Layers, mass: string): AddAttention {
 /**
  * Returns a function that adds the self-attention to the graph. Operations of ONNX Runtime compute the attention, while
  * `attentionByOwn` uses steno's own operation. `heard` is the output of the convolutions, with the dimensions 1 ×
- * frames × width. `mass` has, for each frame, the logarithm of the number of frames that this frame represents.
+ * frames × width. `mass` has log(n) for each frame. A frame in a long silence can represent n frames, and must then get
+ * n times the attention weight (see `extraChannels`).
  */
 function attentionByRuntime(
   layers: Layers,
@@ -100,8 +103,8 @@ function attentionByRuntime(
 }
 
 /**
- * Returns a function that adds one layer of the encoder to the graph. Operations of ONNX Runtime compute its matrix
- * products. `normed` is the normalised input of this layer.
+ * Returns a function that adds one layer of the encoder to the graph. `normed` is the normalised input of this layer.
+ * The matrix products of the layer are operations of ONNX Runtime, while `ownBlock` uses steno's own operations.
  */
 function blockOf(
   layers: Layers,
@@ -173,8 +176,8 @@ function ownCrossParts(
 }
 
 /**
- * Quantises the keys or the values of one layer (frames × channels) to 8 bits, with one scale for each channel. In both
- * returned tensors, the attention heads are a separate dimension.
+ * Quantises the keys or the values of one layer (frames × channels) to 8 bits, with one scale for each channel. Returns
+ * two tensors: the 8-bit numbers (`bytes`) and the scales. In both, the attention heads are a separate dimension.
  */
 function quantisedByChannel(
   layers: Layers,

@@ -8,7 +8,7 @@ import type { PlacedSpan } from './voice-counts.ts'
 
 /** The number of samples to which one frame embedding belongs: 40 ms. */
 const slotSamples = framesPerEmbedding * samplesPerFrame
-/** A number of a frame embedding, from -1 to 1, is stored as an integer from -`scale` to `scale`. */
+/** Each value in a frame embedding is from -1 to 1. It is stored as an integer from -`scale` to `scale`. */
 const scale = 127
 /** The number of frame embeddings in a block: one minute. */
 const blockSlots = 1500

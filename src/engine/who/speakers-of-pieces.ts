@@ -13,15 +13,16 @@ import { equalParts, secondsOf } from './views.ts'
  */
 const frameWeight = 0.9
 /**
- * If there are frame embeddings (one vector for each 40 ms), each piece (a span of one voice) is divided into equal
- * parts of about this length, in seconds. Each part gets its own speaker.
+ * A piece is a span in which only one voice should speak, but by mistake it may contain two voices. So if there are
+ * frame embeddings (one vector for each 40 ms), each piece is divided into equal parts of about this length, in
+ * seconds. The speaker is then chosen for each part separately.
  */
 const partSeconds = 0.5
 /**
- * The number of rounds that choose the speakers of parts. A part is about half a second of a piece. At first, each part
- * has the speaker of its piece. Each round first computes the mean frame embedding of each speaker from the parts of
- * this speaker. Parts of short pieces are left out of this mean. Then the round gives each part the most similar
- * speaker.
+ * The number of rounds that choose the speakers of parts. A part is about half a second of a piece (a span of one
+ * voice). At first, each part has the speaker of its piece. A frame embedding is a vector for the voice in 40 ms of
+ * sound. Each round first computes the mean frame embedding of each speaker, from all parts that have this speaker now.
+ * Parts of short pieces are left out of this mean. Then the round gives each part the most similar speaker.
  */
 const rounds = 3
 

@@ -106,8 +106,8 @@ export function leaveAllPages(): void {
 function leave(): void {
   for (const name of personalNames) forget(name)
   if (root) render(null, root)
-  // After "Back", the browser may show this page again from its memory. The page has no texts any more, so it is then
-  // loaded again.
+  // After "Back", the browser may show this page again from its memory. The page is then empty, because all texts have
+  // just been removed (`render`). So it is loaded again.
   addEventListener('pageshow', () => location.reload())
   location.assign('/')
 }

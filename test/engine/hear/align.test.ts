@@ -93,8 +93,8 @@ test('words that are said after the end of their segment get the time at which t
 })
 
 test('words that the model invented after the end of the speech stay in their segment', () => {
-  // The words of the second segment were not spoken. As in real models, their attention is on frames before their
-  // segment.
+  // The words of the second segment were not spoken. The attention of a word is the sound frames that the model used
+  // for the word. In real models, the attention of such invented words is on frames before their segment, as here.
   const said = segment([4], 20, 80, [attendTo(400, 20, 80), attendTo(400, 80, 81)])
   const back = [100, 130, 160, 190, 220].map(from => attendTo(400, from, from + 30))
   const found = wordTimes(tokenizer, 'en', [said, segment([0, 1, 2, 3], 397, 400, back)], 400)
@@ -139,7 +139,8 @@ test('a word includes the first 0.2 s of the full stop that is merged into it', 
 })
 
 test('the silence after the last word of a sentence is removed from it, in any script', () => {
-  // Times in samples: the last word lasts 1.8 s.
+  // All times are in samples, 16,000 for each second. The last word lasts 1.8 s. That is too long at the end of a
+  // sentence, but not elsewhere.
   const lastWord = (text: string) =>
     limitLengths([
       { text: ' one', from: 6400, to: 19_200 },

@@ -123,10 +123,12 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
   // The pause lasts from 2 s to 2.4 s. The attention of ` three` begins at 2.02 s (frame 101). The word starts 0.18 s
   // later, at 2.2 s.
   expect(startOf(2.4, 101)).toBeCloseTo(2.2, 1)
-  // The attention begins at 2.3 s (frame 115). 0.18 s later, the pause is over. So the word starts 0.08 s before the
-  // end of the pause, because voice detection misses soft sounds at the start of speech.
+  // The attention begins at 2.3 s (frame 115). 0.18 s later, at 2.48 s, the pause is over. So the start of the word is
+  // moved only to 2.32 s, which is 0.08 s before the end of the pause. Voice detection misses soft sounds at the start
+  // of speech, so the word may begin 0.08 s before the detected end.
   expect(startOf(2.4, 115)).toBeCloseTo(2.32, 1)
-  // The pause lasts until 2.5 s. It is not short, so the word starts 0.08 s before its end in this case too.
+  // The pause lasts from 2 s to 2.5 s. It is not short (less than 0.45 s). So the word starts at 2.42 s, 0.08 s before
+  // the end of the pause.
   expect(startOf(2.5, 101)).toBeCloseTo(2.42, 2)
 })
 
@@ -162,9 +164,10 @@ test('a word after a long pause lies in its own speech, although its attention i
     const last = placeInRecording(whisper, window, hypothesis(tokens, ranges), 'en').at(-1)!
     return [last.from / sampleRate, last.to / sampleRate]
   }
-  // The first text is ` one two. four.`, and the second text is ` one three three`. The code chooses one speech span
-  // for the last word. If the attention overlaps several spans, a word with a full stop usually gets the first of them.
-  // A word without a full stop gets the last of them. So both kinds of words are tested.
+  // Each list has the ids of words. The first text is ` one two. four.`, and the second text is ` one three three`. The
+  // last word of a text is placed in one speech span (a span with speech). The frames of its attention may overlap
+  // several speech spans. A word with a full stop then usually gets the first of them. A word without a full stop gets
+  // the last of them. So both kinds of words are tested.
   for (const ids of [
     [0, 1, 3],
     [0, 2, 2],

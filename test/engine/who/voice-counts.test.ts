@@ -38,9 +38,10 @@ test('a count belongs to the frame of the recording at which its 10 ms are, also
 test('a frame gets the mean of the counts that it touches, and the first count ends where the window begins', () => {
   const counts = new VoiceCounts()
   const voices = repeat(101, 0)
-  // Each element of `voices` covers 160 samples, from sample -160 on. A frame of the segmentation model covers 991
-  // samples, but gets only the counts of the 270 samples in its middle. For the first frame, these are samples 360 to
-  // 629, which lie in elements 3 and 4.
+  // Each element of `voices` is the number of voices in 160 samples (10 ms). Element 0 is for the 10 ms before the
+  // window, so element 1 begins at sample 0. A frame of the segmentation model covers 991 samples, but gets only the
+  // elements at the 270 samples in its middle. For the first frame, these are samples 360 to 629. They lie in element 3
+  // (from sample 320 on) and element 4 (from sample 480 to 639).
   voices.fill(1, 3, 5)
   counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(voices))
   expect(speakerCounts(counts, 3, 0)).toEqual([1, 0, 0])
@@ -63,9 +64,10 @@ test('where all views find speech, a probability of a sixth is enough in a windo
   }
   expect(withSpeech(0.2, 1).slice(0, 50)).toEqual(repeat(50, 1))
   expect(withSpeech(0.1, 1).slice(0, 50)).toEqual(repeat(50, 0))
-  // Here all views find two voices. To decide if a frame has speech, two voices in the views count as one, so the views
-  // give 1, as above. The speech model gives 0.1. The weight of the views is 0.4, and that of the speech model is 0.6.
-  // The sum 0.6 × 0.1 + 0.4 × 1 is less than 0.5, so the frame has no speech.
+  // A view is a section of ten seconds, and the segmentation model finds the voices in it. Here it finds two voices in
+  // all views. The question is only if a frame has speech, so two voices count as one: the views give 1, as above. The
+  // speech model gives 0.1. The weight of the views is 0.4, and that of the speech model is 0.6. The sum 0.6 × 0.1 +
+  // 0.4 × 1 is less than 0.5, so the frame has no speech.
   expect(withSpeech(0.1, 2).slice(0, 50)).toEqual(repeat(50, 0))
   expect(withSpeech(0, 2).slice(0, 50)).toEqual(repeat(50, 0))
   expect(withSpeech(0.2, 0.9).slice(0, 50)).toEqual(repeat(50, 0))
