@@ -55,8 +55,9 @@ test: SHELL := bash
 # which would then be non-blocking for make too. make would fail with "write error" if the output is full for a moment.
 test: install
 	set -o pipefail; $(MAKE) -j2 check build source 2>&1 | cat
-# The targets of the tests run eight test files at a time. Many tests wait more than they compute, so this keeps two
-# cores busy until the end. More processes take the caches of the cores from each other, and need more CPU time.
+# Up to four targets run at the same time, and each one runs two test files at a time: eight files in all. Many tests
+# wait more than they compute, so this keeps two cores busy until the end. More processes take the caches of the cores
+# from each other, and need more CPU time.
 	set -o pipefail; $(MAKE) -j4 --output-sync test-web-then-engine test-workers test-source test-program 2>&1 | cat
 
 # The tests of the engine begin only after the tests of the web app. So the tests of the web app have the highest

@@ -26,10 +26,10 @@ static void print_placement(bool is_set, Placement placement)
         printf("%.17g %.17g\n", placement.silence, placement.skip);
 }
 
-// Reads one command in each line. `span START LENGTH EXACT` adds a span of sound to the timeline (timeline.c). START
-// and LENGTH are in samples. START is `-` if the span has no timestamp. If EXACT is 1, the span is placed exactly at
-// START, even if this needs only a small gap or cut. `end` is the end of the file. `continue` makes the next span
-// follow without a gap.
+// Reads one command in each line. `span START LENGTH EXACT` adds a span of sound to the timeline (timeline.c). START is
+// its timestamp, or `-` if it has none. START and LENGTH are in samples. EXACT is 1 or 0. If EXACT is 0, a small
+// difference between START and the end of the sound so far is ignored. If EXACT is 1, a small difference is corrected
+// too. `end` is the end of the file. `continue` makes the next span follow without a gap.
 static int check_timeline(bool clock_restarts)
 {
     Timeline timeline = {.clock_restarts = clock_restarts};

@@ -188,15 +188,16 @@ typedef struct Timeline {
     // SLOW_SHARE.
     Span last;
     int slow_spans;
-    // The number of samples by which sound is placed later than its timestamps say. The timestamps of such sound
-    // advance too little: see SLOW_SHARE.
+    // The number of samples by which sound is placed later than its timestamps say. The cause is slow timestamps (see
+    // SLOW_SHARE): the time between two of them is shorter than the sound between them.
     double moved;
 } Timeline;
 // Normally, the timestamp of a span (a packet or a frame) is later than the previous timestamp by the length of the
 // previous span. A timestamp is slow if it is later by less than SLOW_SHARE of this length. SLOW_SHARE is a little more
 // than a half, so that timestamps of a clock at half speed are slow even after rounding. One or two slow timestamps in
-// a row may be right. The spans then really overlap, and a long overlap is cut. SLOW_SPANS_MIN or more slow timestamps
-// in a row are wrong. The spans then do not really overlap, so no sound is cut.
+// a row may be right. The spans then really overlap, and an overlap of more than 0.1 s is cut. SLOW_SPANS_MIN or more
+// in a row count as wrong, because a clock that was set back causes them (see `is_slow` in timeline.c). The spans then
+// do not really overlap, so no sound is cut.
 #define SLOW_SHARE 0.52
 enum { SLOW_SPANS_MIN = 3 };
 // How a span of sound is added to the output: first `silence` silent samples are written, then the span without its

@@ -52,9 +52,9 @@ static Placement cut(Timeline *timeline, double length, double overlap)
     return (Placement){0, skip};
 }
 
-// Counts how many spans (packets or frames) in a row have slow timestamps. `is_slow` uses this number. From one
-// timestamp to the next, the time should advance by the length of the first span. If it advances by less than
-// `SLOW_SHARE` (0.52) times this length, the second timestamp is slow.
+// Counts how many spans (packets or frames) in a row have slow timestamps. `is_slow` uses this number. The timestamp of
+// a span is the time of its start. So the next timestamp should be later by the length of this span. If it is later by
+// less than `SLOW_SHARE` (0.52) times this length, the next timestamp is slow.
 static void watch_clock(Timeline *timeline, Span span)
 {
     const Span last = timeline->last;
@@ -76,10 +76,10 @@ static bool is_slow(const Timeline *timeline)
     return timeline->slow_spans >= SLOW_SPANS_MIN;
 }
 
-// Returns the difference, in samples, between the timestamp of a span and the end of the sound so far. Sound with slow
-// timestamps (see `is_slow`) is written in full, so it ends later than its timestamps say: `moved` samples later. Then
-// the next right timestamp seems to be after a gap. But the sound already fills the first `moved` samples of this gap,
-// so they are subtracted from the difference.
+// Returns the difference, in samples, between the timestamp of a span and the end of the sound so far. Slow timestamps
+// (see `is_slow`) are wrong, so their sound is written in full. This sound then ends later than its timestamps say, by
+// `moved` samples. When the timestamps are correct again, they seem to show a gap. The sound already fills the first
+// `moved` samples of this gap, so they are subtracted from the difference.
 static double drift_of(Timeline *timeline, Span span)
 {
     if (!span.has_start)

@@ -82,8 +82,9 @@ function open({ port }: Ready, head: string): Socket {
 }
 
 /**
- * Starts a job and returns its id. The server's engine first sends `firstUtterances` utterances, and then single
- * utterances. Waits for the first of the single utterances.
+ * Starts a job and returns its id. The server's engine first sends `firstUtterances` utterances together, and then one
+ * utterance every `everyMs` milliseconds. Waits for the first of these later utterances: the server then has all
+ * utterances of the first group.
  */
 async function startJob({ port }: Ready, key: string): Promise<string> {
   const call = async (path: string, body: object): Promise<Record<string, string>> => {

@@ -25,7 +25,10 @@ console.log(`${machine}\n`)
 
 /** The result tables, by the names of the benchmarks. These names are the titles in bench.md. */
 const results: Tables = {}
-/** The same tables, by the names of the benchmark files without `.ts`. The chart finds its tables by these names. */
+/**
+ * The tables of `results`, by the names of the benchmark files without `.ts`. The code that draws speed.svg finds its
+ * tables by these names.
+ */
 const resultsOfFiles: Tables = {}
 for (const file of files) {
   const name = file.replace('.ts', '')

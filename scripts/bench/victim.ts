@@ -27,8 +27,9 @@ const sources = ['upload', 'url'] as const
 type Source = (typeof sources)[number]
 
 /**
- * `host` is the host name in the media and webhook addresses of the measured jobs. If this process runs as root, only
- * the name server of `startNames` knows the name. Otherwise, the name resolves without a name server.
+ * `host` is the host name in the media and webhook addresses of the measured jobs. Only root can start the name server
+ * of `startNames`. If the name server runs, `host` is a name that only this name server knows. Otherwise, `host` is a
+ * name that resolves without a name server.
  */
 type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
 
@@ -59,8 +60,8 @@ async function startNames(): Promise<NameServer | null> {
 }
 
 /**
- * Starts a web server that serves the clip and receives webhooks. It answers some addresses of the attacks slowly or
- * never.
+ * Starts a web server that serves the clip and receives webhooks. Some attacks submit jobs with an address of this
+ * server: `/never` gets no answer, and `/drip` gets a slow one.
  */
 function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
   const awaited = new Map<string, (event: string) => void>()

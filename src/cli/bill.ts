@@ -63,8 +63,8 @@ export function billOf(
 }
 
 /**
- * Returns the part of the program, such as a library or a model, to which a file belongs. Returns undefined if there is
- * none, as for the clip for `steno doctor`.
+ * Returns the part of the program, such as a library or a model, to which a file belongs. Returns undefined if the file
+ * belongs to no part. An example is the short recording that `steno doctor` transcribes as a test.
  */
 function partWith(file: string, parts: readonly LicensedPart[]): LicensedPart | undefined {
   const owners = parts.flatMap(part =>

@@ -7,10 +7,10 @@ import { whyOutdated } from '../db/standby.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
 /**
- * Opens the database of the configured data folder, calls `work` with it, and then closes it. In a pair of servers (one
- * works, the other waits), throws if the server of this machine did not serve last: the other server's database will
- * replace this one. If the database cannot be read, is locked, or has a disk that is full or faulty, the error says
- * what to do.
+ * Opens the database of the configured data folder, calls `work` with it, and then closes it. In a pair of servers,
+ * only one server works at a time. Throws if the server of the other machine was the last one that worked. The database
+ * of that server will replace the one of this machine, so changes here would be lost. If the database cannot be read,
+ * is locked, or has a disk that is full or faulty, the error says what to do.
  */
 export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
   const config = dataConfig(flags)

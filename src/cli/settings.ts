@@ -116,8 +116,9 @@ function serviceEnvironment(flags: Flags): Environment {
 
 /**
  * Returns the values of the given flags under the names of the environment variables that these flags override. Throws
- * one UsageError that names all flags with invalid values. An empty value means the default value, but not for the data
- * folder: an unset shell variable would lead a command to the folder ./steno-data.
+ * one UsageError that names all flags with invalid values. An empty value means the default value. The data folder is
+ * an exception: an empty value is an error there. Such a value may come from an unset shell variable, and the command
+ * would then use the default folder ./steno-data by mistake.
  */
 function variablesOf(flags: Flags): Environment {
   refuseEmpty(flags, 'data-dir')

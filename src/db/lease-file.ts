@@ -1,6 +1,6 @@
-// The lease files in a folder that several servers share. Only the server that holds the newest lease may write to its
-// own database (see lease.ts). Each lease has a file of its own. The name of the file contains the number of the lease,
-// called its generation.
+// The lease files in a folder that several servers share. Each server has its own database. Only the server that holds
+// the newest lease may write, so that no two servers change their databases at the same time (see lease.ts). Each lease
+// has a file of its own. The name of the file contains the number of the lease, called its generation.
 
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

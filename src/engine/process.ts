@@ -89,8 +89,9 @@ export class EngineProcess {
   }
 
   /**
-   * Starts the timeout of the engine process again. All pending requests share one timeout, because a job makes no
-   * progress while the process reads the file of another job.
+   * Starts the timeout of the engine process again. All pending requests share this timeout. While the process reads
+   * the file of one job, its other jobs make no progress. With a timeout for each request, such a waiting job could
+   * time out although the process works.
    */
   restartTimer(timeoutMs: number): void {
     clearTimeout(this.#timer)

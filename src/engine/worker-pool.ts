@@ -208,8 +208,8 @@ export class WorkerPool {
   }
 
   /**
-   * Returns the GPU that the fewest workers use. Returns null if there is only one GPU or none, because `#gpus` is then
-   * empty. A worker without a chosen GPU may use all GPUs, so it also uses a single GPU.
+   * Returns the GPU that the fewest workers use. If there is only one GPU or none, there is no choice: `#gpus` is
+   * empty, and this method returns null. A worker without a chosen GPU may use all GPUs, so it also uses a single GPU.
    */
   #freestGpu(): string | null {
     const workersOn = (gpu: string) => [...this.#workers].filter(worker => worker.gpu === gpu).length

@@ -27,7 +27,10 @@ export type Following = { live: LiveJob; leave(): void }
 
 type Entry = {
   job: Job
-  /** The job at the last notification of its listeners, or when its first listener was added. Null before that. */
+  /**
+   * The state of the job that its listeners know: the state at their last notification, or when the first listener was
+   * added. If the job is still in this state, `changed` does not notify them again. Null before that.
+   */
   told: Job | null
   utterances: Utterance[]
   language: string

@@ -12,8 +12,9 @@ export const webhookLimits = {
    */
   webhooksUnansweredMax: 240,
   /**
-   * Maximum number of concurrent deliveries to receivers whose last delivery timed out, over all jobs. The remaining
-   * slots of `webhooksUnansweredMax` are for new receivers.
+   * Maximum number of concurrent deliveries to receivers whose last delivery timed out, over all jobs. Such a delivery
+   * also counts towards `webhooksUnansweredMax`, which is larger. The remaining slots of that limit are for other
+   * receivers that have not answered lately, such as new ones.
    */
   webhooksSilentMax: 160,
   /**

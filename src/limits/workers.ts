@@ -19,8 +19,9 @@ export const workerLimits = {
   workerBeatMs: 1 * second,
   /**
    * JetStream (the message store of NATS) delivers the message of a job again if it gets no sign from the job's worker
-   * for this time. If STENO_WORKER_LEASE is shorter, it replaces this time: it is the silence of a worker after which
-   * another worker may claim the job. A worker sends a sign at least once in `workerBeatMs`.
+   * for this time. The setting STENO_WORKER_LEASE is the silence of a worker after which another worker may claim the
+   * job. If this setting is shorter than `workerKeepMs`, JetStream uses the setting instead. A worker sends a sign at
+   * least once in `workerBeatMs`.
    */
   workerKeepMs: 5 * second,
   /**
@@ -48,11 +49,11 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
-   * A worker sends a claim or a result over NATS again if no answer arrives before a timeout. It pauses after each
-   * failed attempt. The first pause is `workerRetryMs`, and the pauses double. The timeout of an attempt is this
-   * multiple of the pause after it: 4 × `workerRetryMs` = 2 s for the first attempt, and up to `workerRequestMs` for
-   * later ones. The first timeout is short, because a message is lost if the server's connection to NATS breaks. Only a
-   * further attempt can then reach the server.
+   * The timeout of a worker's claim or result over NATS, divided by the pause that follows. If no answer arrives before
+   * the timeout, the worker pauses and then sends the message again. The first pause is `workerRetryMs`, and the pauses
+   * double. So the first timeout is 4 × `workerRetryMs` = 2 s, and later timeouts grow up to `workerRequestMs`. A
+   * message may be lost if the server's connection to NATS breaks. The first timeout is short, so that such a message
+   * is soon sent again.
    */
   workerTimeoutsPerPause: 4,
   /**

@@ -27,8 +27,9 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds an ended job whose transcript has a row without a head (all fields except the utterances). The transcript was
- * deleted, or was never stored completely. Returns null if there is no such job. If `jobId` is null, searches all jobs.
+ * Finds an ended job whose transcript must be removed from the database. The column `head` of its row is null. The head
+ * is all fields of a transcript except the utterances. `deleteTranscript` sets the head to null, and a transcript that
+ * was never stored completely has none. Returns null if there is no such job. If `jobId` is null, searches all jobs.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(

@@ -18,7 +18,10 @@ export type Upload = {
    * upload whose file was removed.
    */
   declaredBytes: number | null
-  /** The header Upload-Metadata as the client sent it. Null for a used upload, and for one that is not resumable. */
+  /**
+   * The header Upload-Metadata as the client sent it. Null for an upload that is not resumable. Set to null when a job
+   * or an enrolment (see `takeUpload`) uses the upload.
+   */
   metadata: string | null
   /**
    * The size of the complete file in bytes. Null for an incomplete file, and for an expired upload whose file was

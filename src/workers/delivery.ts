@@ -45,9 +45,9 @@ export async function pull(
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
-  // With `noMux`, this request has a subscription of its own. All other requests share one subscription, which uses the
-  // subject of an answer to find the request that it answers. This does not work here, because JetStream's answer has
-  // the subject of the job.
+  // With `noMux`, this request has a subscription of its own. All other requests share one subscription. The shared
+  // subscription recognises an answer by its subject (its address in NATS), which is different for each request.
+  // JetStream's answer has the subject of the job's message instead, so the shared subscription could not recognise it.
   const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   const answer = await beforeStop(asked, lost)
   if (answer?.headers?.hasError && !emptyStatuses.includes(answer.headers.code))

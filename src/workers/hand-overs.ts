@@ -140,9 +140,10 @@ export class HandOvers {
       entry.heardAt = this.#parts.uptime()
       return this.#grant(entry, holder.fence, bytesMax)
     }
-    // A lower sequence number belongs to an older message of the job. The worker removes this message after the answer
-    // `over`. A higher number is accepted. It belongs to a newer message of the job, whose number JetStream has not yet
-    // sent to this server.
+    // JetStream numbers its messages, and `sequence` is the number of the message that the worker got. A number lower
+    // than that of the job's newest known message belongs to an older message. The worker removes this older message
+    // after the answer `over`. A higher number is accepted. It belongs to a newer message, whose number JetStream has
+    // not yet sent to this server.
     if (entry.place && sequence < entry.place.sequence) return { kind: 'over' }
     // After an outage, JetStream may deliver a message again although the holder (the worker with the last claim) still
     // works on the job. The holder keeps the job while its lease lasts.
@@ -197,10 +198,11 @@ export class HandOvers {
     if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
       return new Promise(resolve => storing.answers.push(resolve))
     const entry = this.#entryOf(message)
-    // `later` has two possible reasons. Usually the job is not passed to workers at the moment, for example just after
-    // a restart of the server. The worker then sends the result again later. Or the worker sends the failure of its
-    // machine a second time, because the first answer was lost. The first answer was `again` (the job is tried again,
-    // if possible by another worker), so the second answer is `again` too.
+    // `#entryOf` usually returns `later` because this server does not pass the job to workers at the moment, for
+    // example just after a restart. The worker then gets the answer `later`, and sends the result again later. There is
+    // one other case. The worker has sent a failure that its machine caused, such as a full disk, and the answer was
+    // lost. The first answer was `again`: the job is tried again, if possible by another worker. So the answer to the
+    // repeated failure is `again` too.
     if (entry === 'later')
       return { kind: this.#entries.get(job)?.brokenOffFence === fence ? 'again' : 'later' }
     if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }
@@ -219,8 +221,9 @@ export class HandOvers {
   }
 
   /**
-   * Returns the hand-over of the job if the sender of the message holds the job: the sender's claim, with the number
-   * `fence`, is the last claim of the job. Otherwise returns what the sender must do: stop, or try again later.
+   * Returns the hand-over of the job (one job that the server gives to workers), if the sender of the message holds the
+   * job. The sender holds the job if its claim (its request for the job) is the last claim. `fence` is the number of
+   * this claim. Otherwise returns what the sender must do: stop, or try again later.
    */
   #entryOf({ job, fence, token }: Held): HandOver | 'later' | 'stop' {
     if (!isToken(this.#parts.secrets, job, fence, token)) return 'stop'

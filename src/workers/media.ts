@@ -16,8 +16,8 @@ import type { Server } from './server.ts'
 
 /**
  * Fetches the media of a job into a file in `folder`, and returns its path. Rejects with MediaLost if the server no
- * longer has the media. Also rejects if the signal is aborted or the disk refuses the file. A transfer has stalled after
- * `stallMs` milliseconds without a byte; only tests set this time.
+ * longer has the media. Also rejects if the signal is aborted or the disk refuses the file. Continues with a new
+ * request after any other error, or if no byte arrives for `stallMs` milliseconds. Only tests set `stallMs`.
  */
 export async function fetchMedia(
   server: Server,

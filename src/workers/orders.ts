@@ -1,5 +1,6 @@
-// The messages that a worker gets without a request: the order to stop a job, and the message of a job in a queue. A
-// worker checks them against a schema, because NATS does not say who sent them.
+// The messages that a worker gets over NATS (the message broker) and that are not answers of the server. One is the
+// order to stop a job. The other is a message in a queue, which says which job waits for a worker. A worker checks both
+// against a schema, because NATS does not say who sent them.
 
 import { Type } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'

@@ -1,6 +1,6 @@
 // Sends random requests from a fixed seed, and malformed requests. Each error response to a random request must have an
-// error code of src/errors.ts and the HTTP status of this code. Only /v1/ready may have a status of 500 or more. The
-// HTML page of an invalid link has no error code.
+// error code of src/errors.ts and the HTTP status of this code. Only /v1/ready may have a status of 500 or more. There
+// is one exception: for an invalid link from an email, /verify returns an HTML page without an error code.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'

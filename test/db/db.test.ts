@@ -325,7 +325,8 @@ test('on a full disk, a database of an older program stays as it is, and the roo
 
 test('a copy that fails on a full disk leaves no journal', async () => {
   const [data, target] = [temporaryFolder(), join(temporaryFolder(), 'copy.db')]
-  // The row is larger than SQLite's page cache (2 MB), so SQLite begins to write before the copy is complete.
+  // The row is larger than SQLite's page cache (2 MB). So SQLite must write a part of the copy `target` while it still
+  // copies the row, and this write fails on the full disk.
   const filled = openTestDb(data)
   filled.run('create table filler (bytes blob)')
   filled.run('insert into filler values (zeroblob(3000000))')

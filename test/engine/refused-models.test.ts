@@ -1,4 +1,5 @@
-// Tests that the sessions of a model are closed if a part of the model is refused after other parts were opened.
+// Tests that a refused model leaves no session open. Each part of a model, such as the encoder, is opened as a session
+// of ONNX Runtime. If the model is refused later, its open sessions must be closed, so that their memory is freed.
 
 import { expect, test } from 'bun:test'
 import { truncateSync } from 'node:fs'

@@ -405,7 +405,8 @@ test('an order with a wrong argument is refused by the media program', async () 
 test('a decoding ends at its limit of CPU time', async () => {
   // A sparse file of 4 GB, which needs almost no disk space. It has 163 s of sound with 64 channels at 192 kHz. The
   // media program mixes 64 channels and sends only 16,000 samples per second, so the test process has little work. To
-  // decode the whole file, the media program would need about ten seconds of CPU time.
+  // decode the whole file, the media program would need about ten seconds of CPU time. The limit `cpuMs` is one second,
+  // so the decoding is stopped before the end of the file.
   const path = join(temporaryFolder(), 'long.wav')
   writeFileSync(path, wavHeader(4e9, { sampleRate: 192_000, channels: 64, bytesPerSample: 2 }))
   truncateSync(path, 4e9)

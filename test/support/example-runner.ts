@@ -4,7 +4,10 @@
 import { afterAll } from 'bun:test'
 import { linesOf } from './shell.ts'
 
-/** Runs a program. Returns what it prints, and its error if it fails. A TypeScript program prints by `console.log`. */
+/**
+ * Runs a program. Returns what it prints, and its error if it fails. From a TypeScript program, returns only the output
+ * of `console.log`, because the runner collects no other output.
+ */
 export type RunExample = (program: string) => Promise<string>
 
 // Two programs that run the examples in a loop, one in Python and one in TypeScript. Each reads an example as a JSON

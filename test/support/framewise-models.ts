@@ -64,9 +64,10 @@ function tokenLines(tokens: readonly string[]): string {
 }
 
 /**
- * Writes a framewise speech model of the kind TDT, whose tokens last one frame of 80 ms each. The last token is the
- * blank token, which has no text. A tone of several frames gives its token only once, because only the blank token can
- * follow itself.
+ * Writes a framewise speech model of the kind TDT: with each token, such a model gives the number of frames that the
+ * token lasts. Here each token lasts one frame of 80 ms. Each token stands for a tone with its own frequency. Only the
+ * last token, the blank token, stands for silence and has no text. The model never gives the same token twice in a row,
+ * except the blank token. So a tone of several frames gives its token only once.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))
@@ -80,8 +81,9 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // Feature 0 of a frame is a constant, and belongs to the blank token. Feature n + 1 is the power of the tone of token
-  // n. In the vocabulary, the blank token is the last one.
+  // Feature 0 of a frame is a constant and belongs to the blank token. Each other token stands for a tone, and feature
+  // n + 1 is the power of the tone of token n. The two numbers differ, because the blank token is the last token of the
+  // vocabulary, but its feature is the first one.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])

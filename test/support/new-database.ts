@@ -26,8 +26,8 @@ export function placeDatabase(dataDir: string): void {
 
 /**
  * Opens the database of a data folder. If the database is missing, `placeDatabase` first writes an empty database with
- * all migrations. This takes less CPU time than the migrations. The first call in a process is an exception:
- * `placeDatabase` writes nothing, so that `openDb` creates the database and runs all migrations.
+ * all migrations. This takes less CPU time than the migrations. At the first call in a process, `placeDatabase` writes
+ * nothing. `openDb` then creates the database and runs all migrations, so that the tests also cover the migrations.
  */
 export function openTestDb(dataDir: string, options: DbOptions = {}): Db {
   placeDatabase(dataDir)

@@ -49,8 +49,8 @@ async function openWorker(order: Order, number: number): Promise<void> {
       await pause(isFaulty ? workMs * random.next() : workMs, signal)
       if (!isFaulty) return transcriptOf(input, words)
       if (random.below(2) === 0) throw new JobFailure('PROCESSING_ERROR')
-      // The worker leaves without a result and then returns. The server gives the job to a worker again after a timeout
-      // (the lease).
+      // The worker closes without a result for the job, and then a new worker with the same name starts. The pause ends
+      // when the closing aborts the job. The server gives the job to a worker again after a timeout (the lease).
       const left = leave()
       await pause(Number.MAX_SAFE_INTEGER, signal)
       await left

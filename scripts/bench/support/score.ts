@@ -74,9 +74,9 @@ export function compareStarts(
 }
 
 /**
- * The first word after a pause must end more than this many seconds after the end of the pause. The last word before a
- * pause must start more than this many seconds before the start of the pause. Without this margin, a small error in the
- * time of a word could put the word on the wrong side of the pause.
+ * A word counts as the first one after a pause only if it ends more than this many seconds after the end of the pause.
+ * A word counts as the last one before a pause only if it starts more than this many seconds before the pause. Without
+ * this margin, a small error in the time of a word could put the word on the wrong side of the pause.
  */
 const wordSecondsMin = 0.08
 /**

@@ -59,8 +59,9 @@ function cellsOf(
 }
 
 /**
- * Returns the cells for the starts (or ends) of the words. Each of `distances` is the time, in seconds, from the start
- * (or end) of the voice in the sound to the start (or end) of the word. It is negative if the word is too early.
+ * Returns the cells for the starts (or ends) of the words. `distances` has one number for each scored word beside a
+ * pause. The number is the start (or end) that the program gives for the word, minus the time at which the pause ends
+ * (or starts) in the sound, in seconds. It is negative if the program's time is too early.
  */
 function distanceCells(time: 'start' | 'end', distances: readonly number[]): Record<string, string> {
   const within = (seconds: number) =>

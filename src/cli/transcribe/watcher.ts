@@ -22,8 +22,9 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
   /** The size and the modification time that each file had when it was last returned as added or changed. */
   const handedOut = new Map<string, string>()
   /**
-   * The files of `handedOut` that were absent or unreadable later, as on a network share. Their transcription may have
-   * failed, so they are returned again.
+   * The files of `handedOut` that later were absent or unreadable, for example because a network share was
+   * disconnected. Their transcription may have failed for this reason. So `look` returns them again when they are
+   * readable again.
    */
   const absent = new Set<string>()
   let complaints: string[] = []

@@ -66,9 +66,9 @@ export class DeviceDecoder implements Decoder {
   }
 
   /**
-   * Returns the prepared run of the decoder for one decoding step. Each start of this run adds one token to each of the
-   * `rows` rows (the windows of the batch). The run is started again for later steps, until larger caches are
-   * allocated.
+   * Returns the prepared run of the decoder for one decoding step. Its inputs and outputs have fixed memory, so it can
+   * be started for each step. Each start adds one token to each of the `rows` rows (the windows of the batch). When
+   * larger caches are allocated, a new run is prepared, because the old run refers to the memory of the old caches.
    */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`
@@ -81,8 +81,9 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * The number of windows that a run decodes is always below this number. CUDA records a run under an id, to replay the
- * run later. The id is `allocations` (how often the caches were allocated) × `recordsMax` + the number of windows. So
- * no two recorded runs have the same id.
+ * A number above the number of windows that any run decodes. CUDA records a run under an id, to replay the run later. A
+ * recording contains the addresses of the decoder's caches, so it is invalid after a new allocation of the caches. The
+ * id is `allocations` (how often the caches were allocated) × `recordsMax` + the number of windows. So no two recorded
+ * runs have the same id.
  */
 const recordsMax = 1024

@@ -28,10 +28,10 @@ export function unfinishedAtEnd(
 ): Unfinished | null {
   const rest = pairAt(tokens, tokens.length - 2, firstTimestamp)
   if (rest === null) {
-    // If more speech follows, the model ends a text with two timestamp tokens: one for the end of the last sentence,
-    // and one for the start of the next. This text does not end in this way. (Two timestamp tokens near the start of
-    // the window are ignored, because nearly the whole window would be decoded again.) If the text after the last
-    // complete sentence is improbable, only the speech of this text is decoded again.
+    // The model ends a text with a pair of timestamp tokens if more speech follows: the end of a sentence, and the
+    // start of the next. This text does not end with such a pair. An earlier pair marks the end of the last complete
+    // sentence. If the text after this pair is improbable, its speech is decoded again. A pair near the start of the
+    // window is ignored, because nearly the whole window would be decoded again.
     const last = unfinishedAtLimit(tokens, firstTimestamp)
     return last && meanOf(logProbabilities.slice(last.tokens)) < guards.logProbabilityMin ? last : null
   }

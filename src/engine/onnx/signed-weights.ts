@@ -13,8 +13,8 @@ const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9
 const shift = 128
 
 /**
- * Consecutive bytes of the changed model. If `flips` is true, they are unsigned weights or zero points, which must
- * become signed.
+ * Consecutive bytes of the model that `withSignedWeights` writes. If `flips` is true, they are still unsigned, and
+ * become signed when they are written. Such bytes are weights or zero points (the bytes that stand for 0).
  */
 type Part = { bytes: Uint8Array; flips: boolean }
 
@@ -66,10 +66,10 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Divides an ONNX tensor of unsigned bytes into parts, so that it can be written as a tensor of signed bytes. The
- * values are in a part with `flips: true`, and `withSignedWeights` changes them to signed bytes. If the tensor stores
- * its values as a list of integers, this part has one byte for each integer. The other parts have the other protobuf
- * fields. Only the field of the data type is changed: it says `int8`.
+ * Divides an ONNX tensor of unsigned bytes into parts, so that it can be written as a tensor of signed bytes. The part
+ * with `flips: true` has the values, one byte for each. This is so even if the tensor stores its values as a list of
+ * integers. `withSignedWeights` changes these bytes to signed bytes. The other parts have the other protobuf fields. Of
+ * these fields, only the data type is changed: it becomes `int8`.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

@@ -24,8 +24,9 @@ const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
  * - `embeddingSeconds`: VBx expects one embedding for each stretch of speech of this length. A longer piece of speech
  *   counts as several embeddings.
  * - `threshold`: used if the caller gave the number of voices and VBx finds another number. `findVoices` then clusters
- *   the embeddings again, without VBx. It separates clusters at this mean cosine distance, or at a similar distance
- *   that gives the caller's number. In meetings, all values from 0.80 to 0.86 separate the voices correctly.
+ *   the embeddings again, without VBx. Clusters with at least this mean cosine distance stay separate. If this gives
+ *   another number of voices than the caller's, a similar distance that gives the caller's number is used, if possible.
+ *   In meetings, all values from 0.80 to 0.86 separate the voices correctly.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 

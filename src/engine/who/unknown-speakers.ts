@@ -16,9 +16,10 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Assigns speakers to the voices whose speaker is unknown, and returns the changed views. A view is ten seconds of the
- * recording. In each frame of such a voice, each overlapping view gives one vote to each speaker that it finds in the
- * frame. The voice gets the speaker with the most votes. Without votes, its speaker stays unknown.
+ * Assigns speakers to the voices whose speaker is unknown, and returns all views with their speakers. A view is ten
+ * seconds of the recording, and its voices have numbers that count only in this view. A speaker is a person in the
+ * whole recording. In each frame in which an unknown voice speaks, each overlapping view gives one vote to each speaker
+ * that it finds there. The voice gets the speaker with the most votes. Without votes, its speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording

@@ -126,8 +126,9 @@ export class Player {
 
   /**
    * Finds the cause of an error of the player by a new request for the recording. If the server refuses this request,
-   * shows the reason. Otherwise, the player loads the recording again after the first error, and after each later error
-   * that the network or an ended session has caused. It loads the recording again at most `reloadsMax` times.
+   * shows the reason. Otherwise, the player may load the recording again, at most `reloadsMax` times. After the first
+   * error, it always does so, because the player may have received an error response in place of the recording. After a
+   * later error, it does so only if the network or an ended session has caused the error.
    */
   async #explain(): Promise<void> {
     const { media, position } = this

@@ -108,8 +108,8 @@ export class TranscriptView {
   }
 
   /**
-   * Returns the index of the utterance at which the person is: the one that has the focus, the spoken one, or the first
-   * one in the middle part of the window. The first two count only if they are visible.
+   * Returns the index of the utterance at which the person is: the one that has the focus, the one at the position of
+   * the player, or the first one in the middle part of the window. The first two count only if they are visible.
    */
   utteranceInView(): number {
     for (const element of [document.activeElement, this.#sentence]) {

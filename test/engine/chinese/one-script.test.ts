@@ -37,8 +37,8 @@ test('texts that do not show their script leave the choice to later texts', asyn
 })
 
 /**
- * Unifies the script of a simplified text and of a traditional text. Each text is a recording of its own. Returns both
- * results.
+ * Calls `unify` for a simplified text and for a traditional text. Each text has its own `OneScript`, as if it were from
+ * a separate recording, so the first text does not influence the second. Returns both results.
  */
 async function unifyBoth(prompt: string | null, vocabulary: string[]): Promise<string[]> {
   const texts = ['这里说的', '這裡說的']

@@ -282,8 +282,10 @@ test('a text has no more tokens than the positions of the decoder that the promp
   const scripts = [{ attempts: [text] }]
   const few = { ...whisper, facts: { ...facts, positions: 12 } } as Whisper
   const [hypothesis] = await recogniseAll(scripts, scripted(scripts), false, {}, few)
-  // The decoder has 12 positions. In the last attempt, the prompt needs one and the end token needs one, so the text
-  // can have ten tokens. The text is longer and is cut off. The last token of a text that is cut off is removed.
+  // The decoder has 12 positions. The text is longer and is cut off, so the window is decoded again. The prompt of the
+  // first attempt has two tokens, and the prompt of later attempts has one. In a later attempt, the prompt needs one
+  // position and the end token needs one, so the text can have ten tokens. The last token of a text that is cut off is
+  // removed.
   expect(hypothesis!.tokens.length).toBe(12 - 1 - 1 - 1)
 })
 

@@ -9,9 +9,10 @@ const word = (from: number, to: number) => ({ text: ' word', probability: 1, ...
 const window = windowOf([speech(10, 30), speech(31, 38)])
 
 /**
- * Returns the rest of the window: the end of the window, which must be decoded again. The result has the number of
- * words before the rest (`textsKept`), and the start of the rest in seconds (`from`). The timestamp tokens say that the
- * first `textsKept` words end at `at` seconds.
+ * Returns the rest of the window: the end of the window, which must be decoded again. `textsKept` and `at` come from
+ * the timestamp tokens: the first `textsKept` words end at `at` seconds. `restAfter` may choose another place, for
+ * example a pause. So the result has values of its own: the number of words before the rest (`textsKept`), and the
+ * start of the rest in seconds (`from`).
  */
 function restOf(words: ReturnType<typeof word>[], textsKept: number, at: number) {
   const rest = restAfter(window, words, { textsKept, sample: at * second })
