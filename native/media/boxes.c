@@ -122,7 +122,8 @@ bool is_mp4_without_index(void)
     bool has_data = false;
     int64_t at = 0;
     while (next_box(&walk, &at, end, &box)) {
-        // In a picture (HEIC or AVIF), the box `meta` has the place of `moov`.
+        // A picture (HEIC or AVIF) has the box `meta` and needs no `moov`. So a missing `moov` does not mean that the
+        // file is cut off.
         if (has_type(&box, "meta"))
             return false;
         if (has_type(&box, "moov"))

@@ -63,8 +63,8 @@ static void die_with_parent(pid_t parent)
         _exit(1);
 }
 
-// Takes all capabilities (the single rights of root) from this process. Without them, Linux allows Landlock and seccomp
-// only after PR_SET_NO_NEW_PRIVS.
+// Takes all capabilities from this process. (Linux divides the rights of root into capabilities.) A process without
+// them may use Landlock and seccomp only after PR_SET_NO_NEW_PRIVS, so this function sets it too.
 static void drop_privileges(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};

@@ -1,4 +1,4 @@
-// Reads the order of the server from the arguments, confines the process, and inspects or decodes the file.
+// Reads the server's command from the arguments, confines the process, and inspects or decodes the file.
 //
 //     steno-media version
 //     steno-media inspect|decode NAME=NUMBER… <FILE

@@ -1,7 +1,7 @@
 // Shows FFmpeg only the beginning of each track of a long MP4 file. FFmpeg keeps an index of all packets (pieces of
 // coded sound) in memory, 40 bytes for each packet. So FFmpeg opens the file as if each track ended after a few
 // thousand packets. These are enough to find the codec and the start of the track. Later, packets.c reads all packets.
-// FFmpeg reads a file with an unusual layout itself.
+// packets.c cannot read a file with an unusual layout. FFmpeg then sees the whole file, and reads all packets.
 //
 // The tables of a track list the size, the time and the position of its packets. A chunk is a group of packets that are
 // stored together. A fragment is a part of the file with a list of more packets. An edit list tells which part of a
@@ -11,9 +11,9 @@
 #include "media.h"
 #include <libavutil/mathematics.h>
 
-// A long file is opened with only the beginning of each track (see `show_track`). FFmpeg sees at least this many
-// packets of each track, which is more than it reads to find the codec. It can see some more, because the tables of a
-// track can end only at some packets (see `end_tables`).
+// FFmpeg opens a long file as if each track ended after its first packets (see `show_track`). FFmpeg sees at least this
+// many packets of each track, which is more than it reads to find the codec. It can see some more: the tables, which
+// list the packets, cannot end after every packet (see `end_tables`).
 enum { PACKETS_SHOWN = 8192 };
 // The maximum number of packets of an audio track. This code checks each packet in the tables of the track. If there
 // are more packets, FFmpeg reads the file instead, so that the time of the check is limited. Ten hours of Opus with the
@@ -125,11 +125,12 @@ static int64_t count_offsets(Table table, int64_t packets)
     return needed;
 }
 
-// Makes the tables of a track end for FFmpeg after the last packet that was read. A chunk is a group of packets that
-// are stored together. A run is a series of chunks with the same number of packets, and the tables store this number
-// once for each run. The tables can end at the end of a chunk. They can also end inside the first chunk of a run: the
-// number of this run is then reduced. Inside a later chunk, the smaller number would be wrong for the earlier chunks of
-// the run. In this case, returns false, and the caller tries again after the next packet.
+// Changes the tables (the lists of the packets of a track) as FFmpeg sees them: they end after the last packet that
+// `cursor` has read. A chunk is a group of packets that are stored together. A run is a series of chunks with the same
+// number of packets. The tables store this number once for each run. The tables can end after a whole chunk. They can
+// also end inside the first chunk of a run: FFmpeg then gets a smaller number for this run. They cannot end inside a
+// later chunk, because the smaller number would also apply to the earlier chunks of the run. In this case, returns
+// false, and the caller tries again after the next packet.
 static bool end_tables(const Tables *tables, int64_t packets)
 {
     const int64_t runs = cursor.runs.next - (cursor.next_run < INT64_MAX);
@@ -144,9 +145,11 @@ static bool end_tables(const Tables *tables, int64_t packets)
     return true;
 }
 
-// Checks the tables of a track, and shows FFmpeg only their beginning. Returns false if this code cannot read the
-// tables, so that FFmpeg must read the file itself. Sets `packets` to the number of packets. The tables of an audio
-// track are checked to their end, and `length` is set to the sum of the lengths of its packets, in ticks.
+// Checks the tables of a track, which list its packets. If there are many packets, FFmpeg gets only the beginning of
+// the tables, so that its index stays small. Returns false if this code cannot read the tables. FFmpeg must then read
+// the file itself. Sets `packets` to the number of packets. The tables of an audio track are checked up to the last
+// packet, and `length` is set to the sum of the lengths of all packets, in ticks. The tables of another track are
+// checked at most up to the last packet that FFmpeg gets, and `length` has no meaning.
 static bool show_track(const Tables *tables, bool is_audio, int64_t *packets, int64_t *length)
 {
     int64_t shown = tables->packets <= PACKETS_SHOWN ? tables->packets : 0;
@@ -216,10 +219,11 @@ static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTra
     return true;
 }
 
-// Checks a track of any kind. If it is an audio track, adds it to `audio_tracks`. Sets `packets` to the number of
-// packets in its tables. Fragments list more packets of the track, which follow those in the tables. `before` gets the
-// state of the track before its first fragment: the number of the track and, for audio, the times of the last packet in
-// the tables. Returns false if FFmpeg must read the file itself.
+// Checks a track of any kind. If it is an audio track, adds it to `audio_tracks`. The tables of the track list its
+// packets. In some files, fragments (parts of the file with lists of packets) list more packets, which follow those in
+// the tables. Sets `packets` to the number of packets in the tables. Sets `before` to the state of the track before its
+// first fragment: the number of the track and, for audio, the times of the last packet in the tables. Returns false if
+// this code cannot read the track. FFmpeg must then read the whole file itself.
 static bool add_track(const Track *track, Clock movie, bool is_fragmented, FragmentTrack *before, int64_t *packets)
 {
     Tables tables;
@@ -237,18 +241,18 @@ static bool add_track(const Track *track, Clock movie, bool is_fragmented, Fragm
     return add_audio(track, movie, audio, before, packets);
 }
 
-// Returns a reader that has not read a packet of the fragments yet. A fragment is a part of the file with a list of
-// packets.
+// Returns the position before the first packet of the fragments. The caller copies this position, and reads the packets
+// from there. A fragment is a part of the file with a list of packets.
 const Fragments *fragments_at_start(void)
 {
     return &fragments;
 }
 
-// Checks all fragments, so that packets.c can read the packets in them later. A fragment is a part of the file with a
-// list of packets. If the fragments have many packets, FFmpeg gets only the first fragments, as if the file ended after
-// them. With all fragments, FFmpeg would keep an index of all packets in memory. Returns false if only FFmpeg can read
-// the file. `packets` contains the number of packets in the tables, and this function adds the number of packets in the
-// fragments.
+// Checks all fragments (parts of the file with lists of packets), so that packets.c can read the packets in them later.
+// FFmpeg would keep an index of all these packets in memory. So if there are many, FFmpeg sees only the first
+// fragments, as if the file ended after them. Returns false if packets.c cannot read the file with the same result as
+// FFmpeg. FFmpeg must then read the file itself. Before the call, `packets` is the number of packets that the tables of
+// the tracks list outside the fragments. This function adds the number of packets in the fragments.
 static bool show_fragments(int64_t *packets)
 {
     const bool has_tables = *packets > 0;
@@ -265,15 +269,16 @@ static bool show_fragments(int64_t *packets)
         }
     }
     // The last packet in the tables of a track may last beyond the end of the track. FFmpeg then cuts off the end of
-    // the packet, unless the last fragment that FFmpeg has read so far names a track. So FFmpeg may cut the packet in
-    // three cases: the file has a list of its fragments (`sidx`), the file has no fragments, or its last fragment names
-    // no track. packets.c does not cut this packet, so FFmpeg must read the file itself in these cases.
+    // the packet, unless the fragment that FFmpeg read last names a track (in the box `tfhd`). packets.c never cuts the
+    // packet. So FFmpeg must read the file itself if there are no fragments, or if the last fragment names no track.
+    // The same applies to a file with a list of its fragments (`sidx`), because FFmpeg may reach the packet before it
+    // has read a fragment.
     return position.is_complete && (!has_tables || (position.track && !position.has_index));
 }
 
-// Finds the tracks of a long MP4 file, and checks that packets.c can read their packets. Makes each track end for
-// FFmpeg after its first packets (see PACKETS_SHOWN), because FFmpeg would keep an index of all packets in memory.
-// Returns false for a short file, and for a file that only FFmpeg can read.
+// Finds the tracks of a long MP4 file, and checks that packets.c can read their packets. FFmpeg would keep an index of
+// all packets in memory. So FFmpeg sees only the first packets of each track, as if the track ended after them (see
+// PACKETS_SHOWN). Returns false for a short file, and for a file that only FFmpeg can read.
 static bool find_tracks(void)
 {
     Walk walk = {.boxes_left = BOXES_MAX};
@@ -287,9 +292,10 @@ static bool find_tracks(void)
         return false;
     const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
     for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++) {
-        // In a file with fragments, a track may also have packets in its tables. After a track without packets in
-        // tables, FFmpeg applies the edit lists of all later tracks only in part. This code decides for each track
-        // separately. For the same result, FFmpeg must read a file in which only some tracks have packets in tables.
+        // In a file with fragments, a track may also have packets in its tables. FFmpeg applies only a part of the edit
+        // list of a track without packets in tables, and also of all tracks after it. `set_times` does so only for the
+        // tracks without packets in tables. If only some tracks have packets in tables, the two results could differ,
+        // so FFmpeg must read such a file itself.
         const bool is_empty = packets == 0;
         if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
             !add_track(&track, clock, is_fragmented, &before[tracks], &listed) ||
@@ -304,9 +310,9 @@ static bool find_tracks(void)
     return packets > SHORT_PACKETS_MAX || movie.to - movie.from > SHORT_MOVIE_BYTES_MAX;
 }
 
-// Returns true for a long MP4 file whose packets packets.c can read from the file. FFmpeg then sees only the beginning
-// of each track, so that it does not keep an index of all packets in memory. For all other files, returns false, and
-// FFmpeg sees the whole file.
+// Returns true for a long MP4 file if packets.c can read its packets. FFmpeg then sees only the beginning of each
+// track, so that it does not keep an index of all packets in memory, and packets.c reads all packets. For all other
+// files, returns false, and FFmpeg sees the whole file.
 bool packets_find(void)
 {
     audio_count = 0;

@@ -125,8 +125,9 @@ function missingProblem(from: string, { unsigned, installed }: Check): string | 
 }
 
 /**
- * Verifies the signature of the program file `from`. Hashes `copy`, the copy that will be installed, because `from`
- * could still change. Returns the reason why the program must not be installed, or null.
+ * Verifies the signature of the program file `from`, which is in the file `from`.sig. The signature must fit the hash
+ * of `copy`, the copy of `from` that will be installed. `from` itself is not hashed, because it could still change.
+ * Returns the reason why the program must not be installed, or null.
  */
 async function signatureProblem(from: string, copy: string, installed: Installed): Promise<string | null> {
   const hasher = new Bun.CryptoHasher('sha256')

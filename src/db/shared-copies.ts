@@ -81,9 +81,10 @@ function isSameSecret(from: string, to: string, dataDir: string): boolean {
 }
 
 /**
- * Renames the files of the database: steno.db to `replaced-N.db`, and the files of its log in the same way. Removes the
- * database that an earlier call renamed. If an earlier call was interrupted after it had renamed steno.db, renames the
- * remaining files.
+ * Renames the files of the database, so that the previous database is kept: steno.db to `replaced-N.db`, and the files
+ * of its log in the same way. First removes the database that an earlier call renamed. But if there is a
+ * `replaced-N.db` and no steno.db, an earlier call may have been interrupted. Then removes nothing, and only renames
+ * the remaining files.
  */
 function setAside(dataDir: string, generation: number): void {
   const former = readdirSync(dataDir).filter(name => name.startsWith('replaced-'))

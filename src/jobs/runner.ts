@@ -244,7 +244,8 @@ export class Runner {
   }
 
   /**
-   * Repeats the step of a job that failed because the database could not be used. Does nothing if the job has ended.
+   * Repeats a step that failed because the database could not be used. `jobId` is the job of this step. Does nothing if
+   * this job has ended.
    */
   #repeat(jobId: string): null {
     const job = findJob(this.#parts.db, jobId)

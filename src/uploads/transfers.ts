@@ -53,8 +53,9 @@ export class Transfers {
   }
 
   /**
-   * Returns the ids of the running transfers. The id of a transfer is usually the id of its upload. A multipart form is
-   * no upload while it arrives, so its transfer has a new id. This id is in the result too, and is the id of no upload.
+   * Returns the ids of the running transfers. When a file is sent to an upload, its transfer has the id of the upload.
+   * When a file arrives in a multipart form, no upload exists for it yet, so its transfer has a new id. The result
+   * contains this id too. The callers compare the result with the ids of uploads, so the additional id has no effect.
    */
   uploadIds(): string[] {
     return [...this.#running.keys()]

@@ -102,8 +102,8 @@ steered.each([
     method,
     headers: {
       'Content-Type': text === form ? 'multipart/form-data; boundary=xyz' : 'application/json',
-      // With this header, `takeIdempotentBody` reads the body of a request to start a job. It must check the API key
-      // again after it has read the body, as the function for other bodies does.
+      // With this header, the body of a request to start a job is read by `takeIdempotentBody`, and not by `takeBody`.
+      // Both functions must check the API key again after they have read the body.
       'Idempotency-Key': 'a',
       ...(path.startsWith('/app/')
         ? { Cookie: `steno_session=${token}`, 'Sec-Fetch-Site': 'same-origin' }

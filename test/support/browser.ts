@@ -5,7 +5,10 @@ import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 import { browserFolder, findBrowser, withTemporaryFolder } from './find-browser.ts'
 import { folderOfProcess } from './folder.ts'
 
-/** Makes the processes of the browser share memory through files in /tmp. Playwright adds this option by default. */
+/**
+ * With this option, the processes of the browser share memory through files in /tmp, and not in /dev/shm. Playwright
+ * adds the option by default. `launchBrowser` removes it if /dev/shm has enough space.
+ */
 const noSharedMemory = '--disable-dev-shm-usage'
 
 /**

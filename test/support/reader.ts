@@ -84,7 +84,10 @@ export type Reader = {
    * the placeholder ID in later commands.
    */
   transcribe(fields?: object): Promise<void>
-  /** Runs a shell command from the tested document. Throws if the command fails, or if the server returns an error. */
+  /**
+   * Runs a shell command, such as one from the document that `openReader` got. Throws if the command fails, or if the
+   * server returns an error.
+   */
   run(command: string): Promise<string>
   close(): Promise<void>
 }

@@ -42,9 +42,9 @@ test('cues of random transcripts obey every limit and lose no word', () => {
 })
 
 /**
- * Checks that the cues (subtitles) contain all words in order and obey all limits. No limit applies to a cue of one
- * word, or without word times. The first word of a cue must not fit into the previous cue of the same utterance and
- * speaker.
+ * Checks that the cues (subtitles) contain all words in order and obey all limits. The limits do not apply to a cue of
+ * one word. If an utterance of the transcript has no word times, the limits apply to no cue. The first word of a cue
+ * must not fit into the previous cue of the same utterance and speaker.
  */
 function expectCues(cues: Read[], transcript: Transcript, known: Known[], options: ExportOptions): void {
   const { maxWords, maxChars, maxDurationMs, sentenceAware } = options

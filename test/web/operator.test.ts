@@ -104,7 +104,8 @@ seen('the page of the operator tells other accounts how to become an operator', 
   await page.goto('/operator')
   await page.getByText('steno accounts operator EMAIL on').waitFor()
   // Until the page knows that this account is not an operator, the page asks for the operator's data. Such requests may
-  // still be on their way. The fetch ends after them, so `requests` then counts all of them.
+  // still be on their way. The fetch below starts after these requests. When the fetch ends, `requests` has counted
+  // them.
   const fetchFacts = () => page.evaluate("fetch('/v1').then(response => response.text())")
   await fetchFacts()
   const before = requests

@@ -6,7 +6,7 @@ import { log } from '../../src/base/log.ts'
 import type { NatsConnection } from '../../src/workers/connection.ts'
 import { Outages } from '../../src/workers/outages.ts'
 
-/** Returns a NATS connection that reports a change when `report` is called. */
+/** Returns a NATS connection that reports a change of its status, such as a disconnect, when `report` is called. */
 function reportingConnection() {
   const { readable, writable } = new TransformStream<{ type: string }>()
   const writer = writable.getWriter()

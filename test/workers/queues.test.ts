@@ -58,8 +58,9 @@ async function open(cluster: string, claims?: Partial<Claims>) {
 
 /**
  * Opens a fleet (the part of a server that gives jobs to workers), and puts a job in German into a queue. Then deletes
- * this queue, and creates another queue with the same name. This other queue sends its messages to a subject by itself,
- * so a worker cannot ask it for a job. The server cannot replace this queue by its own, so no worker can get the job.
+ * this queue, and creates another queue with the same name. A worker asks a normal queue for a job. This other queue
+ * sends its messages without being asked, so a worker cannot ask it. NATS does not allow the server to change it into a
+ * normal queue, so no worker can get the job.
  */
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
@@ -255,8 +256,8 @@ natsTest(
     expect(fleet.hasRoomFor(german)).toBe(true)
     proxy.cut()
     await until(() => fleet.fault() !== null)
-    // The worker `gpu-2` is idle, but during an outage of NATS, no worker can get a job. So the capacity is only the
-    // number of the two unfinished jobs.
+    // The worker `gpu-2` is idle, but during an outage of NATS, no worker can get a job. So no free worker counts, and
+    // the capacity is 2: the two unfinished jobs.
     expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([2, false, false])
     expect(fleet.waitingJobs()).toEqual(['held', 'job'])
     // The outage lasts two hours, which is longer than the lease (the allowed silence of a worker, here an hour). No
@@ -499,9 +500,10 @@ natsTest('a sweep removes the queues of a pool without present or remembered wor
   await until(async () => (await queues()).length === 4)
   later(hour + 1)
   fleet.sweep()
-  // The workers with the same model and languages are a pool, which has its own queues. The server remembers the last
-  // pool of each worker name for a day. The worker `gpu-1` was first in the pool for `en`, and then in the pool for
-  // `de`. So `fleet.sweep` removes the queues of the pool for `en`.
+  // The workers with the same model and languages are a pool, which has its own queues. For a day, the server remembers
+  // each worker name with its last pool. The worker `gpu-1` was first in the pool for `en`, and then in the pool for
+  // `de`. So no remembered worker belongs to the pool for `en`, and `fleet.sweep` removes its queues. A day later, the
+  // server has forgotten `gpu-1`, so `fleet.sweep` removes the queues of the pool for `de` too.
   await until(async () => (await queues()).length === 2)
   expect(await queues()).toEqual([again, first])
   later(24 * hour)

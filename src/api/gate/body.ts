@@ -73,10 +73,11 @@ const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
  * Simplifies the value of a field before Elysia validates it. Otherwise, Elysia would need seconds to report 15,000
- * invalid nested objects. The rules for the value, or for each item if the value is a list:
- * - An object or a list becomes `{}`.
+ * invalid nested objects. The first two rules apply to the value, or to each of its items if the value is a list:
  * - In a field of `nestedFields`, an object keeps its properties. A property becomes `{}` if it is an object or a list.
- * - A very long list or object is cut. It is still too long, so the validation refuses it.
+ * - In any other field, an object or a list becomes `{}`.
+ * - If the value has too many items, or a kept object has too many properties, the end is cut off. There are still more
+ *   of them than the schema allows, so the validation refuses the value.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

@@ -21,14 +21,15 @@ const delayMax = 0.052 * reducedRate
  */
 const taps = 16
 /**
- * The number of the filter's weights for delays shorter than the delay that `delayBetween` finds. The filter has one
- * weight for each of `taps` consecutive delays. The found delay is a whole number of samples. If the real delay lies
- * between two samples, the prediction needs weights on both sides of the real delay.
+ * The filter predicts the quiet sound with one weight for each of `taps` consecutive delays of the loud sound.
+ * `tapsBefore` of these delays are shorter than the delay that `delayBetween` finds. The found delay is a whole number
+ * of samples, but the real delay may lie between two samples. The filter then needs weights for delays on both sides of
+ * the real delay.
  */
 const tapsBefore = 6
 /**
- * The weights of the filter are the solution of linear equations with the matrix `gram`. This share of the loud sound's
- * energy is added to the diagonal of `gram`, so that the equations always have a solution.
+ * The weights of the filter are the solution of linear equations with the matrix `gram`. To the diagonal of `gram`,
+ * `ridge` times the energy of the loud channel's sound is added, so that the equations always have a solution.
  */
 const ridge = 1e-4
 
@@ -37,9 +38,10 @@ const imaginary = new Float64Array(points)
 const crossReal = new Float64Array(points)
 const crossImaginary = new Float64Array(points)
 /**
- * The factor by which `crossReal` is larger than the correlation. The two spectra in `correlate` are twice as large as
- * the real ones, because a division by 2 is left out. So the product of the two spectra is four times as large. The
- * transform of this product multiplies by `points`.
+ * The factor by which `crossReal` is larger than the correlation. `correlate` computes the spectra of both sounds with
+ * one transform. To separate them exactly, it would have to divide by 2. It leaves this division out, so each spectrum
+ * is twice as large, and the product of the two is four times as large. The transform of this product multiplies by
+ * `points`.
  */
 const crossScale = 4 * points
 const gram = new Float64Array(taps * taps)
@@ -48,10 +50,11 @@ const products = new Float64Array(taps)
 const solved = new Float64Array(taps)
 
 /**
- * Predicts the middle three of the five hops (64 ms each) of `quiet` from `loud`. `share` is the part of the energy of
+ * Predicts the middle three of the five hops (64 ms each) of `quiet` from `loud`. The sound in `loud` may come up to 52
+ * ms earlier or later, so for the outer hops it may lie outside the five hops. `share` is the part of the energy of
  * `quiet` that the prediction explains: near 0 for different sounds, near 1 for the same sound. `gain` is the energy of
- * the prediction, divided by the energy of three hops of `loud`. These are the middle three hops, moved by the delay
- * between the two sounds. `energy` is the energy of the middle three hops of `quiet`.
+ * the prediction, divided by the energy of the same three hops of `loud`, moved by the delay between the two sounds.
+ * `energy` is the energy of the middle three hops of `quiet`.
  */
 export function sameSound(
   quiet: Float64Array,
@@ -152,8 +155,9 @@ function explainedEnergy(loud: Float64Array, { first, added }: { first: number; 
 }
 
 /**
- * Solves the equations of the filter by Cholesky decomposition, and returns the predicted energy. Reads only the upper
- * half of the symmetric matrix `gram`.
+ * Solves the equations of the filter by Cholesky decomposition. Returns the energy of the quiet sound as the filter
+ * predicts it from the loud sound. `added` is added to the diagonal of `gram`, so that the equations always have a
+ * solution. Reads only the upper half of the symmetric matrix `gram`.
  */
 function solve(added: number): number {
   let explained = 0

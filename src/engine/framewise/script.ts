@@ -35,9 +35,9 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. If most of the text is in no script (writing system) of the language,
- * decodes the window again. The second decoding permits no letters of other scripts. The second result is empty if it
- * has no letters.
+ * Decodes a window with all tokens permitted. If at most half of the letters are in no script (writing system) of the
+ * language, returns this result. Otherwise decodes the window again, and permits no letters of other scripts. Returns
+ * the second result, or an empty list if the second result has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,

@@ -29,15 +29,16 @@ const markMax = 0.2 * framesPerSecond
  * - Other punctuation is joined to the previous word if it does not follow a space.
  * - Punctuation that is joined to no word becomes a word of its own.
  *
- * A word with punctuation after it ends where the punctuation ends, but at most `markMax` after its last sound. Spoken
- * punctuation, such as a percent sign, counts as sound.
+ * The model gives punctuation a time too. A word with punctuation after it gets the end time of the punctuation. But
+ * this time is at most `markMax` (0.2 s) after the end of the spoken part: the word and spoken punctuation, such as a
+ * percent sign.
  */
 export function mergePunctuation<Word extends AlignedWord>(words: readonly Word[]): Word[] {
   const merged: Word[] = []
   let ahead: Word | null = null
   /**
-   * The end of the spoken part of the last word in `merged`. A percent sign is spoken, but a comma is not. With marks
-   * such as a comma, the word ends at most `markMax` later.
+   * The time, in model frames, at which the spoken part of the last word in `merged` ends. A percent sign is spoken,
+   * but a comma is not. With marks such as a comma, the word ends at most `markMax` frames after this time.
    */
   let spokenTo = 0
   for (const word of words) {

@@ -61,8 +61,8 @@ export const table = {
 } as const
 
 /**
- * The functions of ONNX Runtime that return no status. An entry has the index of the function, and a letter for each
- * argument (`p` for a pointer).
+ * The functions of ONNX Runtime that return no status. An entry has the index in ONNX Runtime's array of function
+ * pointers, and a letter for each argument (`p` for a pointer).
  */
 const silentTable = {
   ReleaseStatus: [93, 'p'],

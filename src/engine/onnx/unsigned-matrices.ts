@@ -11,7 +11,8 @@ const inputs = { matrix: 1, zero: 3 } as const
  * Returns the names of the unsigned weight matrices and of their zero points. The result is empty if they cannot be
  * changed to signed bytes, in each of these cases:
  * - A matrix is unsigned and its zero point is not, or the zero point is unsigned and the matrix is not.
- * - The content of a matrix or of a zero point is in another file, or the content of a matrix is a list of integers.
+ * - The content of a matrix or of a zero point is in another file.
+ * - The model stores the content of a matrix as a protobuf list of integers, and not as bytes.
  * - An operation reads one of these constants in another way, not as the matrix or the zero point of a MatMulInteger.
  */
 export function unsignedNames(model: Uint8Array): Set<string> {

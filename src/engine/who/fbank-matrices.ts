@@ -1,4 +1,5 @@
-// The matrices of Kaldi's filterbank features.
+// Computes the two matrices from which fbank.ts computes Kaldi's filterbank features. One turns samples into a
+// spectrum. The other turns the power of the spectrum into mel bands.
 
 import { sampleRate, samplesPerFft } from '../audio.ts'
 

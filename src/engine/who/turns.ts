@@ -11,6 +11,7 @@ export type Timeline = {
   turns: Turn[]
   /**
    * The turns without overlap. Where several speakers talk at once, only the speaker with the most votes has a turn.
+   * Each view (ten seconds of sound) votes for the speakers that it finds in a frame.
    */
   exclusive: Turn[]
 }
@@ -23,8 +24,9 @@ export const noTurns: Timeline = { turns: [], exclusive: [] }
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes that a piece (a span of one voice) adds for its speaker in each frame. It is higher than the
- * number of all other votes, so the speaker of the piece gets the most votes.
+ * The number of votes that a piece (a span of one voice) adds for its speaker in each frame. A view adds only one vote
+ * for each voice that it finds in the frame. All views together add fewer votes than this number, so the speaker of the
+ * piece gets the most votes.
  */
 const sureVotes = 100
 

@@ -27,8 +27,8 @@ const lostShare = 1e-9
 const gainMin = 1e-4
 
 /**
- * `memberships` has, for each embedding, the share (0 to 1) that belongs to each speaker. `shares` has, for each
- * speaker, the weighted mean of these shares over all embeddings.
+ * `memberships` has, for each embedding, the part (0 to 1) of the embedding that belongs to each speaker. `shares` has,
+ * for each speaker, the mean of these parts over all embeddings. An embedding with the weight n counts n times.
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
@@ -103,10 +103,10 @@ function productOf(feature: Float64Array, mean: Float64Array, offset: number): n
  * Estimates the voice of each speaker, as a posterior distribution, from the embeddings of the speaker. The score of an
  * embedding for a speaker is its dot product with the speaker's `means`, plus the speaker's `offsets`.
  *
- * `penalty` is one of the two terms of the lower bound of the likelihood. When this bound grows by less than `gainMin`
- * in a round, `vbx` ends. The penalty is -`priorWeight` times the sum of the KL divergences. A KL divergence measures
- * how much a speaker's distribution differs from the prior. The prior is the distribution that is assumed before any
- * embedding is known.
+ * The prior is the distribution of a voice that is assumed before any embedding is known. A KL divergence measures how
+ * much a speaker's distribution differs from the prior. `penalty` is -`priorWeight` times the sum of these divergences
+ * over all speakers. `vbx` adds `penalty` to the log-likelihood of the embeddings. The sum is the lower bound that
+ * tells `vbx` when to end (see `gainMin`).
  */
 function speakersFrom(
   features: readonly Float64Array[],
@@ -159,9 +159,9 @@ function sumsOf(
 }
 
 /**
- * Replaces the scores by their softmax, and returns the logarithm of the sum of their exponentials. A share below e^-60
- * times the highest share becomes 0. This saves a third of the time of the clustering, because most shares are that
- * small and need no exponential.
+ * Replaces each score by its softmax: e^score, divided by the sum of e^score over all scores. Returns the logarithm of
+ * this sum. A softmax below e^-60 times the highest softmax becomes 0. This saves a third of the time of the
+ * clustering, because most values are that small and need no exponential.
  */
 function softmax(scores: Float64Array): number {
   // A loop is faster than `Math.max` with hundreds of arguments.

@@ -13,8 +13,8 @@ type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array 
 /** The minimum length, in frames, of a span in which one voice speaks alone. A shorter span is ignored. */
 const runFramesMin = framesOf(0.13)
 /**
- * The maximum distance, in frames, of two changes of voice that count as one change. Overlapping views may show the
- * same change at slightly different frames.
+ * The maximum distance, in frames, of two changes of voice that count as one change. The segmentation model reads
+ * overlapping views (ten seconds of sound each). Two views may show the same change at slightly different frames.
  */
 const reach = framesOf(0.24)
 /**
@@ -46,8 +46,8 @@ export function votesIn(classes: readonly Uint8Array[], stepFrames: number, { fr
 const voiceCounts = classVoices.map(voices => (voices & 1) + ((voices >> 1) & 1) + ((voices >> 2) & 1))
 
 /**
- * Yields each frame at which the voice changes within one view. `classes` says for each frame of the view which voices
- * speak.
+ * Yields each frame at which the voice changes within one view (ten seconds of sound). `classes` says for each frame of
+ * the view which voices speak.
  */
 function* changesIn(classes: Uint8Array): Generator<number> {
   let before: { voice: number; to: number } | null = null

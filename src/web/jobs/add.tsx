@@ -82,7 +82,8 @@ function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): 
     const isInForm = event.target instanceof Element && event.target.closest('.add') !== null
     if (!types.includes('Files') && !(isInForm && types.includes('text/uri-list'))) return
     event.preventDefault()
-    // The listener of `refuseDrops` has already refused the files. This page accepts them.
+    // The listener of `refuseDrops` runs first, and makes every page refuse files. This page accepts files, so this
+    // line overrides the refusal.
     if (event.dataTransfer && types.includes('Files')) event.dataTransfer.dropEffect = 'copy'
     isOver.value = event.type === 'dragover'
     if (event.type === 'drop') drop(event)

@@ -95,7 +95,10 @@ export function keep(): void {
   }
 }
 
-/** Records the file of an upload. Other pages then no longer show this upload. */
+/**
+ * Records that this page has the file of an upload. Tells the other open pages of steno, because they may show this
+ * upload as one whose file is missing. They then remove it from their lists.
+ */
 export function hold(id: string, file: File): void {
   files.set(id, file)
   otherPages.postMessage({ holds: [id] })

@@ -103,16 +103,19 @@ export class Edits {
     this.history.add({ changes: [], rename: { speaker, before, after: name } })
   }
 
-  /** Changes a name for an undo or a redo, unless another person has changed this name since then. */
+  /**
+   * Changes a name for an undo or a redo. Does nothing if another person has changed this name, and this page does not
+   * show that change yet.
+   */
   #revertName(speaker: string, name: string): void {
     const before = this.nameOf(speaker)
     this.#setName(speaker, name, present => present === before).catch(tellFault)
   }
 
   /**
-   * Returns the name that identifies a speaker in a request to rename this speaker. This is the present name, because
-   * the server renames all speakers with this name. If another speaker has the same name, returns the label that the
-   * engine gave to the speaker (such as `SPEAKER 1`), so that only one speaker is renamed.
+   * Returns the name that identifies a speaker in a request to rename this speaker. A request with a present name
+   * renames all speakers with this name. A request with the engine's label of a speaker, such as `SPEAKER 1`, renames
+   * one speaker. So returns the present name, but if another speaker has the same name, returns the label.
    */
   async #requestName(speaker: string): Promise<string> {
     const name = this.nameOf(speaker)

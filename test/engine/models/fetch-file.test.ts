@@ -37,7 +37,7 @@ test('a file that breaks off once in each download, and has a wrong hash, is giv
     return { body: body(), resumed: true, total: 100 }
   }
   const { signal } = new AbortController()
-  // The hash becomes right after many downloads, so that the test ends even if `fetchFile` never gives up.
+  // After many downloads, `isGood` accepts the hash, so that the test ends even if `fetchFile` never gives up.
   const isGood = async () => downloads > 2 * limits.pullTriesMax
   const remote = { name: 'a', size: 100, open, isGood, signal }
   const path = join(temporaryFolder(), 'a')
@@ -68,7 +68,7 @@ test('a download that cannot be resumed, and gets no longer than in an earlier a
  * Downloads a file of 100 bytes, of which the disk already has `partBytes` bytes. Transfer n gives `sizes[n]` bytes. If
  * `abort` is given, the download is aborted with this reason after the bytes of the first transfer. If `failure` is
  * given, each transfer fails with this error after its bytes. Returns the start offsets of the transfers, the reported
- * progress, the pauses, and the file size or the error message.
+ * progress, the pauses between attempts (in ms), and the file size or the error message.
  */
 async function fetched(
   partBytes: number,
