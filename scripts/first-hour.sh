@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Runs the first steps of a new user, without a network: clone, key, three formats, webhook, backup, upgrade, restore.
-# scripts/first-hour.sh [PROGRAM [FOLDER]] runs PROGRAM, a built program, and upgrades it twice. The first upgrade
-# installs a program that the script builds from the clone, with a public key for releases. The second upgrade installs
-# a signed release, whose signature the program of the first upgrade must check. Without PROGRAM, the script runs the
-# clone with Bun. The clone is made in FOLDER. The last line of the output contains the total time in seconds.
+# Runs the first steps of a new user, without a network: clone the repository, get an API key, get a transcript in three
+# formats, receive a webhook, make a backup, upgrade, and restore the backup. scripts/first-hour.sh [PROGRAM [FOLDER]]
+# makes the clone in FOLDER, or in a temporary folder. The script runs PROGRAM, a built program, and upgrades it twice.
+# The first upgrade installs a program that the script builds from the clone, with a public key for releases. The second
+# upgrade installs a signed release. The program of the first upgrade must check the signature of this release. Without
+# PROGRAM, the script runs the source code in the clone with Bun. The last line of the output contains the total time in
+# seconds.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 place=$(mktemp -d)

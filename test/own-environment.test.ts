@@ -1,5 +1,6 @@
-// Tests the environment of the programs that tests start. `make test` sets variables for the memory and the
-// compilers of the test process, and test/support/own-environment.ts removes these variables.
+// Tests the environment of the programs that tests start. `make test` sets variables that change how the test process
+// manages memory, collects garbage and compiles JavaScript. The file test/support/own-environment.ts removes these
+// variables, so that the programs run as for a user.
 
 import { expect, test } from 'bun:test'
 

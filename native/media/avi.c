@@ -8,8 +8,8 @@
 
 enum { CHUNK_HEAD_BYTES = 8, LIST_HEAD_BYTES = 12, ENTRY_BYTES = 16 };
 enum { CHUNKS_MAX = 1000, STREAMS_MAX = 16 };
-// FFmpeg keeps the index in memory. An index with at most this many entries is not hidden from FFmpeg, because it needs
-// only up to 2 MB.
+// The number of entries up to which an index is short. Only a longer index is hidden, because FFmpeg keeps the index in
+// memory. A short index needs only up to 2 MB.
 enum { SHORT_ENTRIES_MAX = 65536 };
 
 // A chunk is a part of an AVI file. It begins at the byte position `at`. Its content begins at the byte position `from`

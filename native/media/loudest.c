@@ -11,9 +11,9 @@ static const double compared_seconds = 30, searched_seconds = 600;
 // A frame (some milliseconds of decoded sound) counts as sound if the mean square of its samples is above this number:
 // 60 dB below full scale.
 static const double audible = 1e-6;
-// Ratios of energy: another track is chosen if it is 10 times (10 dB) louder. A file can mark tracks that a media
-// player does not play. If only the other track has this mark, the ratio must be 10,000 (40 dB). So such a track is
-// chosen only if the track that a media player plays is nearly silent.
+// Ratios of energy. `chosen` is the track that a media player normally plays. Another track replaces `chosen` if the
+// other track is 10 times (10 dB) louder. If the file marks only the other track as one that media players do not play,
+// the other track must be 10,000 times (40 dB) louder. So such a track is used only if `chosen` is nearly silent.
 static const double louder = 10, audible_beside_silence = 10000;
 
 typedef struct Level {

@@ -43,7 +43,8 @@ static int elements_left;
 // Two byte positions: `segment_from` is the beginning of the content of the element Segment, which contains all other
 // elements. `cluster_at` is the beginning of the first cluster, which contains the first packets.
 static int64_t file_bytes, segment_from, cluster_at;
-// The reason why an audio track is hidden: "encrypted" or "compressed". It is null if no track is hidden.
+// The reason why this program has hidden an audio track from FFmpeg: its packets are "encrypted" or "compressed". The
+// reason is null if no track is hidden.
 static const char *hidden_for;
 
 // Reads a number of one to eight bytes at the byte position `*at`, and moves `*at` behind it. The zero bits before the
@@ -148,8 +149,8 @@ static void hide_encoded_tracks(Element tracks)
         if (!reason || !find_element(track, ID_CODEC, &codec) || codec.to - codec.from < 4)
             continue;
         const uint8_t *name = peek(codec.from, 1);
-        // The names of all audio codecs in Matroska begin with the letter A, for example A_OPUS. Only audio tracks must
-        // be hidden from FFmpeg, because this program decodes no other tracks.
+        // The names of all audio codecs in Matroska begin with the letter A, for example A_OPUS. Other tracks, such as
+        // video, need not be hidden, because this program never decodes them.
         if (!name || *name != 'A')
             continue;
         input_replace(codec.from, NO_CODEC);
@@ -157,8 +158,8 @@ static void hide_encoded_tracks(Element tracks)
     }
 }
 
-// Hides this element if it contains large attachments. If it is the list of the tracks, hides the tracks that FFmpeg
-// cannot decode.
+// Hides an element from FFmpeg if it contains large attachments, because FFmpeg would keep them in memory. If the
+// element is the list of the tracks, hides the audio tracks that FFmpeg would decode to noise.
 static void hide_in_part(Element part)
 {
     if (part.id == ID_ATTACHMENTS && part.to - part.from > SMALL_BYTES_MAX)

@@ -22,9 +22,10 @@ export const bench = { name: 'diarization: clustering a real meeting', run }
  */
 const thresholds = [0.7, 0.75, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95]
 /**
- * VBx (a clustering by variational Bayes) starts from the clusters of a first clustering and can only remove clusters.
- * The threshold of the first clustering is `startShare` times an element of `thresholds`. A lower threshold gives more
- * clusters.
+ * VBx (a clustering by variational Bayes) starts from the clusters of a first clustering. VBx can remove clusters, but
+ * cannot add any. So the first clustering should find too many clusters, and a lower threshold gives more clusters.
+ * Therefore, the threshold of the first clustering is only `startShare` times an element of `thresholds` (the
+ * thresholds to measure).
  */
 const startShare = 0.75
 

@@ -1,6 +1,7 @@
 // Measures how fast a worker fetches a recording of ten hours from a server. For comparison, curl fetches the same file
-// from a server that only sends this file. The worker and curl take turns, each STENO_BENCH_PAIRS times. The first
-// series writes to the disk, and the second series to memory. STENO_BENCH_HOURS sets the length of the recording.
+// from a server that only sends this file. The benchmark measures twice: first, the received files are written to the
+// disk, and then to memory. In each of the two measurements, curl and the worker take turns, and each fetches the file
+// STENO_BENCH_PAIRS times. STENO_BENCH_HOURS sets the length of the recording.
 
 import {
   closeSync,

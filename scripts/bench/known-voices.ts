@@ -98,8 +98,9 @@ function heldOut(draws: readonly Draw[]): string[] {
 }
 
 /**
- * Returns the similarities of pairs of voice prints. Each draw has two voice prints of one person: `print` and `test`.
- * `same` has the pair of each draw. `different` has each pair of a `print` and a `test` from two people.
+ * Returns the similarities of pairs of voice prints. A draw is a random choice of recordings of one person, from which
+ * two voice prints are made: `print` and `test`. `same` has the similarity of `print` and `test` for each draw.
+ * `different` has the similarity of each `print` to each `test` of another person.
  */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []
@@ -112,9 +113,10 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
 }
 
 /**
- * Returns the numbers of pairs, the shares of missed and wrong pairs at each threshold, and the equal error rate. A
- * missed pair is a pair from one person with a similarity below the threshold. A wrong pair is a pair from two people
- * with a similarity at or above the threshold.
+ * Returns the numbers of pairs of voice prints (from one person + from two people), the shares of missed and wrong
+ * pairs at each threshold, and the equal error rate. A missed pair is a pair from one person with a similarity below
+ * the threshold. A wrong pair is a pair from two people with a similarity at or above the threshold. The equal error
+ * rate is the share of missed pairs at the threshold at which both shares are about equal.
  */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)

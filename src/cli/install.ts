@@ -79,9 +79,10 @@ export const install = command({
 
 /**
  * Returns the data folder of the service. The settings file at `path` may name a folder from an earlier installation.
- * The service may write only to the folder in the unit, so `wanted` and the settings file must name the same folder. A
- * relative path is refused in the settings file, because it would depend on the working folder of each program. An empty
- * value is refused too: it would replace the folder in the unit.
+ * Throws if this folder differs from `wanted`. A systemd unit for `wanted` would let the service write only to
+ * `wanted`, but the settings file would make the service use the other folder. A relative path in the settings file is
+ * refused, because it would depend on the working folder of each program. An empty value is refused too: it would
+ * replace the folder in the unit.
  */
 function dataDirOf(path: string, wanted: string | undefined): string {
   const { STENO_DATA_DIR: kept } = settingsIn(path)

@@ -1,6 +1,6 @@
-// A pair of servers: one server answers requests, and one server waits. The two servers share a folder with the lease
-// and with copies of the database. When the waiting server takes over from the other server, it first restores the
-// newest copy.
+// A pair of servers: one server answers requests, and one server waits. The two servers share a folder. The folder
+// contains copies of the database, and the lease: a file that the answering server renews at short intervals. If the
+// renewals stop, the waiting server takes over, and first restores the newest copy of the database.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,8 +48,9 @@ export type Standby = {
 }
 
 /**
- * Waits until this server gets the lease, which allows one server to write to its database. If another server may have
- * served last, restores the newest copy of its database. The caller must hold the lock of the data folder.
+ * Waits until this server gets the lease. Each server has its own database, and may write to it only while the server
+ * holds the lease. If another server held the lease before, replaces the database of this server with the newest copy
+ * in the shared folder. The caller must hold the lock of the data folder.
  */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
   const { folder, afterMs } = settings
@@ -136,9 +137,10 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby & 
 }
 
 /**
- * Returns a message if the other server of the pair served last. The database in this data folder is then old, and a
- * copy of the other server's database will replace it. Changes in this data folder would be lost. Returns null if no
- * server has joined the pair with this data folder, or if the lease cannot be read.
+ * Returns a message if the lease names the other server of the pair as the last one that answered requests. The
+ * database in this data folder is then old, and a copy of the other server's database will replace it. Changes in this
+ * data folder would be lost. Otherwise, returns null. Also returns null if this data folder was never used in a pair,
+ * or if the lease cannot be read.
  */
 export function whyOutdated({
   standby: folder,
@@ -192,9 +194,9 @@ function idOf(dataDir: string): string {
   const known = readId(dataDir)
   if (known !== null) return known
   const id = newId()
-  // `Draft.replace` flushes the id to the disk. If a power cut deleted the id, this server would get a new one. It
-  // would then not recognise itself as the last server that had the latest database, and would replace its database
-  // with an older copy.
+  // `Draft.replace` flushes the id to the disk, so that a power cut does not delete the id. Without the id, this server
+  // would get a new id, and would not find it in the lease. So it would conclude that the other server has the newest
+  // database, and would replace its own database with an older copy.
   using draft = new Draft(idPath(dataDir))
   writeFileSync(draft.path, id, { mode: 0o600 })
   draft.replace()

@@ -15,9 +15,10 @@ export type PageFilter = {
 }
 
 /**
- * Opens a filter that holds back the first `sniffBytes` bytes of a response's body. If they do not start a web page,
- * all bytes go to `write`. Otherwise, the filter throws a JobFailure. It first waits for `pageBytesMax` bytes or the
- * end of the body, to find out whether the page asks for a password.
+ * Opens a filter that holds back the first `sniffBytes` bytes of a response's body. If these bytes are not the
+ * beginning of a web page, the filter passes all bytes to `write`. If they are, the filter waits until `pageBytesMax`
+ * bytes or the end of the body have arrived, to find out whether the page asks for a password. The filter then throws a
+ * JobFailure.
  */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()

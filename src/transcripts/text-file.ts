@@ -21,9 +21,10 @@ export function* writeText(transcript: Transcript, options: ExportOptions): Step
 }
 
 /**
- * Returns one paragraph for each utterance that has text, ordered by time. The only piece of a paragraph is the text of
- * the utterance. `turns` may later join paragraphs, and so put several pieces into one. For this, each piece says
- * whether a space belongs before its text, as in `full_transcript`.
+ * Returns one paragraph for each utterance that has text, ordered by time. A paragraph is a list of pieces (texts).
+ * Here, each paragraph has one piece: the text of the utterance. `turns` may later join paragraphs of one speaker into
+ * a paragraph with several pieces. `spaced` says whether `full_transcript` has white space before a piece, so that the
+ * joined text gets a space there.
  */
 function* paragraphs(
   { full_transcript, utterances }: Transcript,

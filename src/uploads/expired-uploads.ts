@@ -6,9 +6,10 @@ import { limits } from '../limits.ts'
 import { uploadPath } from './disk.ts'
 
 /**
- * Removes the files of some expired uploads that were not used. The rows in the database stay for some time: a caller
- * that uses such an upload gets the error UPLOAD_EXPIRED. If a file cannot be removed, a later call tries again.
- * `sending` are the ids of uploads whose bytes are arriving: their files stay, because the next bytes renew the upload.
+ * Removes the files of expired uploads that were not used, at most `uploadRemovalsMax` files in one call. The rows in
+ * the database stay for some time: a caller that uses such an upload gets the error UPLOAD_EXPIRED. If a file cannot be
+ * removed, a later call tries again. `sending` are the ids of uploads whose bytes are arriving: their files stay,
+ * because the next bytes renew the upload.
  */
 export function removeUnusedBytes(db: Db, dataDir: string, { sending }: { sending: string[] }): void {
   for (const id of listExpiredUploads(db, sending))

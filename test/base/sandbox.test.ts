@@ -41,9 +41,10 @@ const isLinux = process.platform === 'linux'
 const protections = isLinux ? missingProtections() : ['Landlock', 'seccomp']
 
 /**
- * Restricts a process to some paths in `folder`, and installs the filter of system calls. The process then tries to
- * read, run and change files, and to open a socket. It tries to connect to `port` before the filter is installed.
- * Returns the results of these attempts.
+ * Starts a process that restricts itself to some paths in `folder` (by Landlock). It then tries to connect to `port`.
+ * Only after this attempt, it installs the filter of system calls (seccomp), because the filter would refuse the socket
+ * of this connection. Last, it tries to read, run and change files, and to open a socket. Returns the results of these
+ * attempts.
  */
 function attemptsIn(folder: string, port: number) {
   const script = `

@@ -311,9 +311,9 @@ test.skipIf(!clips)(
       }
       const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`.replace('http', 'HTTP'))
       expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
-      // The number of entries below `temporary` during each of the three transcriptions. `sound` is a local file, so
-      // there is no entry yet. For a download, there are two: a folder and one file in it. The first download is
-      // removed before the second one begins.
+      // The number of entries below `temporary` during each of the three transcriptions. The first one reads `sound`, a
+      // local file, which needs no entry. The other two read a download, which needs two entries: a folder and one file
+      // in it. The first download is removed before the second one begins.
       const copies = [0, 2, 2]
       expect(seen).toEqual(copies.map(copies => ({ isThere: true, together: 1, copies })))
       expect(readdirSync(temporary)).toEqual([])

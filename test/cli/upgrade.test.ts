@@ -103,7 +103,10 @@ test('an upgrade removes the old drafts of killed upgrades, and no draft of anot
   expect([old, foreign, young].map(path => existsSync(path!))).toEqual([false, true, true])
 })
 
-/** Upgrades the program `here`. Returns the result, and what was printed. */
+/**
+ * Replaces the installed program, whose path is the variable `here`, by the program at `path`. Returns the result of
+ * `replaceProgram`, and what was printed.
+ */
 async function upgrade(path: string, { unsigned = false, installed = own }) {
   let out = ''
   using _ = spyOn(terminal, 'out').mockImplementation(text => {

@@ -4,8 +4,9 @@ import { box, moveIndex, numbers, rewrite } from './boxes.ts'
 
 export type Layout = {
   /**
-   * The place from which offsets of the sound data are counted: the start of the fragment or of the file. `none`: the
-   * file names no place, so the start of the fragment counts.
+   * The place from which the file counts the offsets of the sound data. `fragment` or `file`: each fragment says that
+   * this place is the start of the fragment or of the file. `none`: the fragments do not say the place. A program must
+   * then count from the start of the fragment.
    */
   base?: 'fragment' | 'file' | 'none'
   /**

@@ -128,10 +128,11 @@ function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[
     return element('114d9b74', ...entries)
   }
   const sum = (parts: Buffer[]) => parts.reduce((bytes, part) => bytes + part.length, 0)
-  // `named` has the elements that the list at the start (SeekHead) must name: the second list, or `last` if there is no
-  // second list. The length of a list does not depend on its positions, because each position takes eight bytes. So a
-  // list with wrong positions is enough to compute the right positions. `other` contains the second list with the right
-  // positions. It is empty if there is no second list.
+  // `named` has the elements whose positions the first list (the element SeekHead) gives: the second list if there is
+  // one, otherwise the elements `last`. These positions depend on the lengths of the lists. Each position takes eight
+  // bytes, so a list with wrong positions has the right length. So the lists are first made with wrong positions, only
+  // for their lengths. `other` contains the second list with the right positions. It is empty if there is no second
+  // list.
   const named = hasOtherList ? [list(last, 0)] : last
   const from = list(named, 0).length + fileInfo.length + cluster.length
   const other = hasOtherList ? [list(last, from + named[0]!.length)] : []

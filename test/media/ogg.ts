@@ -1,4 +1,5 @@
-// Changes the pages of Ogg files.
+// Changes the serial number in the pages of an Ogg file, so that tests can join several files into a chain: one file
+// with several streams, one after the other.
 
 const headBytes = 27
 

@@ -57,8 +57,9 @@ export function checkEvent(body: { event: string }): void {
 }
 
 /**
- * Checks the types of the declared fields. `Value.Clean` removes undeclared fields, so the cleaned copy must equal the
- * body. The function calls `expect` only after a failed check, for its message, because `expect` is slower.
+ * Checks that the declared fields have the right types, and that the body has no undeclared field. `Value.Clean`
+ * removes undeclared fields. So if the cleaned copy differs from the body, the check fails. The function calls `expect`
+ * only after a failed check, for its message, because `expect` is slower.
  */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
   const text = JSON.stringify(body)

@@ -86,7 +86,7 @@ export function useBrowser(drawing: Drawing = 'whole') {
       visits.push(visit)
       return visit
     },
-    /** Opens a page like `open`, signed in to the account of the API key `key`. */
+    /** Does the same as `open`, and signs the page in to the account of the API key `key`. */
     async enter(
       service: Pick<TestService, 'url'>,
       { key }: { key: string },

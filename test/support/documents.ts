@@ -29,8 +29,9 @@ export function blocksOf(markdown: string): string[] {
 }
 
 /**
- * A bash program that reads a block of shell code, and writes each command with a zero byte at its end. A command ends
- * at the first line at which bash accepts it. To parse a command without running it, `eval` defines a function with it.
+ * A bash program that reads a block of shell code, and writes each command with a zero byte at its end. The program
+ * adds lines to a command until bash can parse the command. To parse a command without running the command, the program
+ * lets `eval` define a function whose body is the command. `eval` fails if the command is incomplete.
  */
 const splitInBash = String.raw`
 open=

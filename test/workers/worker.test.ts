@@ -133,8 +133,9 @@ test('a worker answers JetStream with the words of its protocol, and not after t
   expect(said).toHaveLength(3)
 })
 
-// NATS does not say who sent a message, so another worker may have sent it and chosen its reply subject. The worker
-// therefore answers only to reply subjects of JetStream.
+// NATS does not say who sent a message, so another worker may have sent it. That worker could choose a reply subject
+// with which the server would take this worker's answer for a request of this worker. So this worker answers only to
+// the reply subjects of JetStream (the message queues of NATS).
 test('a worker answers no message that is not of JetStream, and logs a message that names no job', async () => {
   using warn = spyOn(log, 'warn').mockImplementation(() => {})
   const { ask, said } = jetStream([

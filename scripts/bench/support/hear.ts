@@ -28,8 +28,9 @@ export type Heard = {
   wallMs: number
   cpuMs: number
   /**
-   * The times of the encoder and the decoder inside ONNX Runtime. Both times are 0 for a model with steno's 8-bit
-   * weights (the compact form), because `watchRuns` does not recognise the graphs of such a model.
+   * The wall time and the CPU time that the encoder and the decoder together spend inside ONNX Runtime. Each is 0 for a
+   * model with steno's 8-bit weights (the compact form), because `watchRuns` does not recognise the graphs of such a
+   * model.
    */
   bareWallMs: number
   bareCpuMs: number

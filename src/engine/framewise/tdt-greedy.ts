@@ -82,7 +82,10 @@ function frameOf({ values, width }: EncodedFrames, at: number): Float32Array {
   return values.subarray(at * width, (at + 1) * width)
 }
 
-/** Returns the most probable duration, in frames. Returns 0 for a model that predicts no durations. */
+/**
+ * Returns the most probable duration. A TDT model predicts a duration together with each token: the number of frames to
+ * the frame that the decoder reads next. Returns 0 for a model that predicts no durations.
+ */
 function durationIn(scores: Float32Array, tokens: number): number {
   return Math.max(0, bestOf(scores, tokens, scores.length - tokens, null))
 }

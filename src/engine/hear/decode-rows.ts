@@ -57,10 +57,10 @@ export type Attempt = {
   task: Task
   hypothesis: Hypothesis
   /**
-   * True if the decoding was stopped because the text is probably wrong: it repeats itself (a loop), or it is too long
-   * (`limit` tokens). There is one exception, for a text of `tokensMax` tokens without a loop. If it has a complete
-   * sentence, `looped` is false, and only the speech after its last complete sentence is decoded again (see
-   * `hypothesis.unfinished`).
+   * True if the decoding was stopped because the text is probably wrong: it repeats itself (a loop), or it has reached
+   * `limit` tokens. There is one exception: a text without a loop that has reached `tokensMax` tokens, the limit of
+   * windows with much sound. Such a text may be right, but is cut off. If it has a complete sentence, `looped` is
+   * false, and only the speech after its last complete sentence is decoded again (see `hypothesis.unfinished`).
    */
   looped: boolean
   /**
@@ -171,10 +171,10 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 }
 
 /**
- * Ends a text before the model has returned the end token. Called at the first timestamp token at or after
- * `neededFrames` (see `Row`). The speech after this frame was added only so that the model makes fewer errors, so its
- * text is not needed. If this timestamp token is the start of a new segment, it is removed, because the segment has no
- * text.
+ * Ends a text before the model has returned the end token. Called at the first timestamp token whose time is at or
+ * after the frame with the number `neededFrames` (see `Row`). The speech after this frame was added only so that the
+ * model makes fewer errors, so the text of the added speech is not needed. If this timestamp token is the start of a
+ * new segment, it is removed, because the segment has no text.
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -109,10 +109,11 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * The maximum memory of a batch with windows of several recordings, divided by the memory of `rows` windows of 30 s. It
- * is more than 1, so that a longer recording can share a batch with short ones. Used only if `hasFullRows` is false.
- * Each row then needs the memory of the longest window in the batch, so a batch of short windows may have more than
- * `rows` rows. If `hasFullRows` is true, a batch has at most `rows` rows.
+ * The maximum memory of a batch with windows of several recordings, divided by the memory of `rows` windows of 30 s. If
+ * this number were 1, a recording with `rows` windows of 30 s could not share a batch with other recordings. Used only
+ * if `hasFullRows` is false. Each row then needs the memory of the longest window in the batch, so a batch of short
+ * windows may have more than `rows` rows. If `hasFullRows` is true, a batch of several recordings has at most `rows`
+ * rows.
  */
 const memoryShare = 1.5
 

@@ -36,10 +36,11 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an operation to the graph, which completes the layer `projected`. `value` is the output of this layer without
-   * its bias. `state` is the residual stream: the sum to which each layer of the network adds its output. The operation
-   * adds `value` and the bias to `state`. Returns the names of two results: the new state, and its layer normalisation
-   * `norm`.
+   * Adds an operation to the graph, which adds the output of the matrix `projected` to the residual stream, and
+   * normalises the sum. `value` is this output without its bias, which the operation adds too. `state` is the residual
+   * stream: the sum to which each layer of the network adds its output. `norm` is the name of the layer normalisation
+   * in the weights. Returns the names of two results: the new residual stream (`state`), and the normalised sum
+   * (`normed`).
    */
   addAndNorm(
     state: string,

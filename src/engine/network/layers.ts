@@ -140,9 +140,9 @@ export class Layers {
   }
 
   /**
-   * Adds an operation that multiplies activations by a matrix in the layout of the decoder. This layout is fast for
-   * activations with few rows. The weights of one output are in blocks of `blockSize` inputs, with one scale for each
-   * block. If `bias` is true, the bias is added.
+   * Adds an operation that multiplies activations by a matrix in the layout that steno's decoder uses: outputs × blocks
+   * of `blockSize` inputs. Each block has one scale. This layout is fast for activations with few rows, as in the
+   * decoder. If `bias` is true, the bias is added.
    */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims

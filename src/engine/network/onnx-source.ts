@@ -1,4 +1,5 @@
-// Finds the weights of a model in the ONNX files of onnx-community and optimum.
+// Finds the weights of a model in its ONNX files. These are files that onnx-community publishes on Hugging Face, or
+// files that Optimum, an export tool of Hugging Face, has written.
 
 import { join } from 'node:path'
 import { mapFile } from '../../base/map-file.ts'

@@ -42,8 +42,9 @@ export class Diarization {
   private pending: Float32Array[] = []
   private pendingSamples = 0
   /**
-   * The features (the input of the voice encoder) of the sound in which pieces have no embedding yet. A piece is a span
-   * in which one voice speaks alone. The pieces without an embedding begin at frame `blockFrame` or later.
+   * The features (the input of the voice encoder) of the last part of the sound. They are needed for the pieces that
+   * have no embedding yet. A piece is a span in which one voice speaks alone. The pieces without an embedding begin at
+   * frame `blockFrame` or later.
    */
   private readonly features: FeatureStream
   private blockFrame = 0
@@ -147,10 +148,10 @@ export class Diarization {
   }
 
   /**
-   * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. A piece is a span in which one voice
-   * speaks alone. The segmentation model has read the recording up to frame `to`, so pieces are searched up to `to`. If
-   * the search stopped at `end`, a piece that crosses `end` would be cut there. Instead, the next block embeds this
-   * whole piece. The next block begins at the end of the last piece of this block, which may be before `end`.
+   * Computes the embeddings of one block: of the pieces that begin at frame `blockFrame` or later and end at frame
+   * `end` or before. A piece is a span in which one voice speaks alone. A piece that crosses `end` is not cut: the next
+   * block embeds the whole piece. So pieces are searched up to frame `to`, up to which the segmentation model has read
+   * the recording. The next block begins where the last piece of this block ends, which may be before `end`.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

@@ -24,7 +24,11 @@ export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0
 /** A span of the recording in frames. `from` is its first frame, and `to` is the frame after its last frame. */
 export type FrameSpan = { from: number; to: number }
 
-/** Returns the index of the first of the `frameStep` samples around the middle of the frame. */
+/**
+ * Returns the index of the sample at which the time of a frame begins: half of `frameStep` before the middle of the
+ * frame. So the time of each frame ends where that of the next begins. The sound that the model reads for a frame is
+ * longer, and overlaps with that of other frames.
+ */
 export function startOf(frame: number): number {
   return frame * frameStep + frameCentre - frameStep / 2
 }

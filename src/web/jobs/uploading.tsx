@@ -1,4 +1,5 @@
-// The list of uploads. Each row shows the progress of one file. Above several rows is a button for all of them.
+// The list of uploads. Each row shows the progress of one file. If there are several rows, a button above them pauses
+// or continues all uploads.
 
 import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'

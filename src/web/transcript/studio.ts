@@ -22,7 +22,10 @@ export class Studio {
   readonly following = new Following()
   readonly doubt = new DoubtMarks()
   readonly isFinding = signal(false)
-  /** The number of calls of `setFinding(true)`. After each call, the field of the search bar gets the focus. */
+  /**
+   * The number of calls of `setFinding(true)`, which opens the search bar. When this number changes, the field of the
+   * search bar gets the focus, also if the bar was already open.
+   */
   readonly finds = signal(0)
   /** The passage that the person has selected. Null if nothing is selected. */
   readonly passage = signal<Passage | null>(null)
@@ -115,7 +118,10 @@ export class Studio {
     if (place) this.view?.reveal(place.utterance)
   }
 
-  /** Scrolls to the spoken utterance and focuses it, because the pressed button disappears. */
+  /**
+   * Scrolls to the utterance at the position of the player, and focuses it. The button that the person has pressed for
+   * this disappears, so the focus must move to another element.
+   */
   follow(): void {
     this.goTo(this.player.position)
     this.view?.focusSpoken()
@@ -149,8 +155,9 @@ export class Studio {
 
   /**
    * Starts editing, and puts the caret into the sentence that `utteranceInView` returns: the one with the focus, the
-   * spoken one, or one in the middle of the window. If this sentence has the focus and a caret, the caret stays where
-   * it is. Otherwise, the caret is before the spoken word, or at the start if the spoken word is in another sentence.
+   * one at the position of the player, or one in the middle of the window. If this sentence has the focus and a caret,
+   * the caret stays where it is. Otherwise, the caret is before the word at the position of the player. If that word is
+   * in another sentence, the caret is at the start.
    */
   editHere(): void {
     const { view } = this

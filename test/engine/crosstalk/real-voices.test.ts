@@ -69,8 +69,9 @@ function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number,
 }
 
 /**
- * Returns the shares of hops (64 ms) that are marked as crosstalk: `own` among the hops with the channel's own voice,
- * `other` among the hops with only the other channel's voice.
+ * Returns two shares of hops (64 ms) that are marked as crosstalk. The returned `own` is the share among the hops with
+ * the channel's own voice. The returned `other` is the share among the hops with only the other channel's voice. The
+ * parameters `own` and `other` are the two voices.
  */
 function marked(
   crosstalk: Uint8Array,
@@ -89,9 +90,9 @@ function marked(
 }
 
 /**
- * Finds the crosstalk in a conversation of the two readers. Returns the result of `marked` for both channels: the
- * shares of hops (64 ms) that are marked as crosstalk. The crosstalk of a voice is `decibels` quieter than the voice.
- * The second voice is `quieter` decibels quieter than the first voice.
+ * Finds the crosstalk in a conversation that is made from the recordings of two people. Returns the result of `marked`
+ * for both channels: the shares of hops (64 ms) that are marked as crosstalk. The crosstalk of a voice is `decibels`
+ * quieter than the voice. The second voice is `quieter` decibels quieter than the first voice.
  */
 async function measured({
   pause,

@@ -98,7 +98,8 @@ test('the compact form computes the scores at the start token and after the prom
   expect(last.found[0]).not.toEqual(atStart[0])
   const batch = decoder.begin(windows, whole)
   expect(() => batch.logits(0, 1)).toThrow('the scores of token 1 were not computed')
-  // A closed batch frees the memory of its windows at once: keys, values and the scales of both.
+  // A closed batch at once frees its four memory areas for the decoder's cross-attention: the keys and the values of
+  // its windows as 8-bit numbers, the scales of the keys, and the scales of the values.
   using freed = spyOn(ArrayBuffer.prototype, 'transfer')
   batch.close()
   expect(freed.mock.contexts.map(memory => (memory as ArrayBuffer).detached)).toEqual(Array(4).fill(true))

@@ -163,8 +163,9 @@ type Said = { tokens: number[]; times: (readonly [from: number, to: number])[]; 
 
 /**
  * Decodes a window with speech from 0 to 2 s and from 2.5 to 7 s. A fake decoder returns the given text for this
- * window. `unfinished` says from where on this text is incomplete, so the last part of the window must be decoded
- * again. Returns the start of this part in seconds (`from`), and the number of words before it (`textsKept`).
+ * window. `unfinished` is the place in the window after which the text is incomplete. So the speech after this place
+ * must be decoded again. Returns the start of this speech in seconds (`from`), and the number of words before it
+ * (`textsKept`).
  */
 async function restOf({ tokens, times, unfinished }: Said, { translate = false } = {}) {
   const attention = [...times, anywhere].map(([from, to]) =>
@@ -198,8 +199,9 @@ test('the rest of a window begins in the pause before its first sentence, not in
     unfinished: { tokens: one.length, frame: 4.5 * 50 },
   }
   expect(await restOf(said)).toEqual({ textsKept: 1, from: 2.5 })
-  // The word times of a translation are estimates and show no real pauses. So the rest does not begin in the pause
-  // before ` two`, but at the time of the timestamp token between ` two` and ` three` (4.5 s).
+  // The speech that is decoded again begins in a pause only if the word times are measured. The word times of a
+  // translation are only estimates. So this speech does not begin in the pause before ` two`. It begins at the time of
+  // the timestamp token between ` two` and ` three` (4.5 s).
   expect(await restOf(said, { translate: true })).toEqual({ textsKept: 2, from: 4.5 })
 })
 

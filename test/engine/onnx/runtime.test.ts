@@ -46,7 +46,7 @@ test('C strings live as long as the array of pointers to them', () => {
   const others = Array.from({ length: 8000 }, (_, at) => cString(textOf('other', at)))
   expect(Array.from(pointers, pointer => new CString(Number(pointer) as Pointer).toString())).toEqual(words)
   expect(others).not.toBeEmpty()
-  // A garbage collection may take a second if the heap is full and the machine is busy.
+  // The test may run several garbage collections. Each may take a second if the heap is full and the machine is busy.
 }, 30_000)
 
 test('native code reads no memory behind a tensor, and gets a tensor for each input', () => {
