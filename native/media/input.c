@@ -18,10 +18,11 @@ static int replaced_count = 0;
 // The byte position at which the file ends for FFmpeg. It can be before the real end.
 static int64_t end = INT64_MAX;
 
-// Makes FFmpeg read the number `value` instead of the four bytes at the byte position `at`. For example, another type
-// makes FFmpeg skip a part of the file, and a smaller number of entries shortens a table. An MP4 file needs up to 96
-// replacements. A hostile AVI or Matroska file may need more than REPLACED_MAX. The replacements above this number are
-// left out: FFmpeg then reads some parts of the file that it does not need.
+// Makes FFmpeg read the number `value` instead of the four bytes at the byte position `at`. For example, if these bytes
+// are the type of a part of the file, another type makes FFmpeg skip this part. If they are the number of entries in a
+// table, a smaller number shortens the table. An MP4 file needs up to 96 replacements. A hostile AVI or Matroska file
+// may need more than REPLACED_MAX. The replacements above this number are left out: FFmpeg then reads some parts of the
+// file that it does not need.
 void input_replace(int64_t at, uint32_t value)
 {
     if (replaced_count == REPLACED_MAX)

@@ -16,12 +16,13 @@ enum { TAIL_PACKETS = 32 };
 // than one sample of the file: at the highest accepted sample rate, 1 MHz, this is 0.016 samples at 16 kHz.
 static const double fraction_error = 0.001;
 // The maximum overlap of a packet with the next packet: half a second, in samples. If the overlap is longer, the length
-// that the file gives for the packet is wrong. This maximum is below one second (`leap` in timeline.c). So a wrong
-// length is found before it looks like a jump of the timestamps.
+// that the file gives for the packet is wrong. With a wrong length, the next timestamp does not fit the end of this
+// packet. A difference of more than one second (`leap` in timeline.c) would count as a jump of the timestamps. This
+// maximum is lower, so that the wrong length is found first.
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
 // The first second of the audio. Its frames may be too short, because samples that the encoder added are dropped. So
-// the search for the shortest decoded frame (`shortest`) leaves them out. `are_slow` needs the length of this frame.
+// these frames are left out of the search for the shortest decoded frame (`shortest`).
 static const double first_second = SAMPLE_RATE;
 
 // The state of measuring a file. An Ogg file may contain several streams one after another (links.c). They are measured
@@ -79,18 +80,19 @@ static bool decode_head(Meter *meter, Source *source)
 }
 
 // Returns true if the file gives this packet a wrong length: the packet reaches more than `overlap_max` past the start
-// of the next packet. If the next packet has an earlier timestamp, for example because the recorder's clock was set
-// back, both packets count as starting at the same time. Otherwise every packet before such a timestamp could seem too
-// long.
+// of the next packet. The next packet may have an earlier timestamp, for example because the recorder's clock was set
+// back. Both packets then count as starting at the same time. Otherwise the step back would be added to the overlap,
+// and a packet with a right length would seem too long.
 static bool is_too_long(Span span, Span next)
 {
     const double step = next.start > span.start ? next.start - span.start : 0;
     return span.has_start && next.has_start && span.length - step > overlap_max;
 }
 
-// Timestamps are slow if the time from one packet to the next is less than about half the length of the packet's sound.
-// Returns true if the timestamps of several packets in a row are slow. The file may also give such packets too short a
-// length. So the sound of each packet counts as at least as long as the shortest frame that was decoded.
+// Returns true if the timestamps of several packets in a row are slow: the time from one packet to the next is less
+// than about half the length of the packet's sound. The file may give such packets a length that is also too short, and
+// then slow timestamps would not be noticed. Therefore the sound of a packet counts as at least as long as `shortest`,
+// the shortest frame that was decoded after the first second.
 static bool are_slow(Meter *meter, Span span, Span next)
 {
     const double step = next.start - span.start;
@@ -100,10 +102,11 @@ static bool are_slow(Meter *meter, Span span, Span next)
     return meter->slow_packets >= SLOW_SPANS_MIN;
 }
 
-// Reads the packets and adds up their lengths, without decoding them. The last packets stay in the ring buffer and are
-// not added, because they are decoded later. After the call, the ring buffer has the packets with the numbers `from` to
-// `to` - 1. Returns true if the lengths in the file are wrong from the packet `from` on. Returns false at the end of the
-// file, or if the audio is too long.
+// Reads the packets and adds up the lengths that the file gives for them, without decoding them. The last packets stay
+// in the ring buffer and are not added. They are decoded later, because only their sound gives the exact end. After the
+// call, the ring buffer has the packets with the numbers `from` to `to` - 1. Returns true if the packet `from` has a
+// wrong length or slow timestamps: this packet and all later packets must then be decoded. Returns false at the end of
+// the file, or if the audio is too long.
 static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *to)
 {
     for (; meter->timeline.position <= (double)meter->order->samples_max; *to += 1) {

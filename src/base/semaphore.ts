@@ -15,10 +15,10 @@ export type Semaphore = {
 }
 
 /**
- * Limits the slots of a key while few slots are free. A key that holds a slot may take another one only if it then
- * holds at most `heldPerFree` times as many slots as are free. One key can thus hold at most 12 of 16 slots, and a
- * second key at most 3 of the other 4. Running work is never interrupted, so slots must stay free for the keys that
- * come later.
+ * Limits the slots of a key while few slots are free. A key that holds a slot may take another one only if, after that,
+ * it holds at most `heldPerFree` times as many slots as are still free. For example, one key can take 12 of 16 slots,
+ * because 4 are then free. A second key can take 3 of these 4. Running work is never interrupted, so slots must stay
+ * free for the keys that come later.
  */
 const heldPerFree = 3
 
@@ -27,8 +27,8 @@ export function openSemaphore(slots: number, heldMax: number = slots): Semaphore
   let free = slots
   const held = new Map<string, number>()
   /**
-   * For each key, the number of calls of `rest` whose promise `over` has not resolved. `rest` denies a key further
-   * slots for some time, for example after failed work. A key in this map gets no further slot.
+   * The keys that get no further slot for some time, for example after failed work. Each call of `rest` blocks a key
+   * until the promise `over` of this call resolves. The map has the number of these calls for each blocked key.
    */
   const rests = new Map<string, number>()
   const queues = new Queues()

@@ -76,8 +76,9 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
 
 /**
  * If `error` says that the database or its disk cannot be read, returns an error that says what to do. Otherwise
- * returns `error`. The caller must no longer use its connection to the database, because this function reads the file,
- * and SQLite loses its locks when the file is closed.
+ * returns `error`. The caller must no longer use its connection to the database: this function opens, reads and closes
+ * the file. When a process closes a file, the operating system removes all its locks on this file, also those of
+ * SQLite.
  */
 export function faultIn(dataDir: string, error: unknown): unknown {
   if (!isDamage(error) && refusalOf(error) !== 'disk error') return error

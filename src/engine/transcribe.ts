@@ -54,8 +54,8 @@ export async function transcribe(
   try {
     for await (const block of blocks) {
       await hearing.choose(block, recording)
-      // The size of a block was chosen for the first model. The model that `choose` has chosen may take fewer windows
-      // at once.
+      // The block size fits the model that `hearing` had at the start. If the caller gave no language, `choose` may
+      // detect the language and change to another model. The new model may take fewer windows at once than a block has.
       for (let at = 0; at < block.length; at += hearing.rows) {
         const windows = block.slice(at, at + hearing.rows)
         const heard = await hearing.hear(windows, recording, collector)

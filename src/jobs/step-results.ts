@@ -26,7 +26,7 @@ export class StepResults {
 
   /**
    * Stores the result of a step. If the database cannot be used, keeps the result for `writeAll`. After any other
-   * error, the job fails. Returns true if the job has ended here.
+   * error, the job fails. Returns true if this call has ended the job.
    */
   write(job: Job, end: End): boolean {
     this.#unwritten.delete(job.id)
@@ -52,9 +52,9 @@ export class StepResults {
   /**
    * Calls the functions that `keep` has stored. Each function stores the result of a step, or repeats a failed step. If
    * the database refuses a result again, continues with the other functions, because a full disk may refuse only one
-   * long transcript. Returns true if the database has refused no result. Some functions succeed without ending their
-   * job: the job goes on, or a command in another process ended it earlier. For each of these jobs, calls `onOther`
-   * with the id of the job.
+   * long transcript. Returns true if the database has refused no result. A function may succeed without ending its job,
+   * because the next step of the job follows, or because a command in another process ended the job earlier. `onOther`
+   * is called with the id of each such job, so that the caller can stop its work if the job has ended.
    */
   writeAll(onOther: (jobId: string) => void): boolean {
     let isWritten = true

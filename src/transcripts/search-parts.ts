@@ -7,9 +7,9 @@ import { limits } from '../limits.ts'
 
 /**
  * Adds the transcript of a completed job to a part of the account's search index, and returns the part's number. Each
- * part covers a range of job numbers, and two ranges never overlap. A new part is created if there is none, or if the
- * part for this job number is full. But a full part that already covers a higher job number still gets the transcript.
- * Otherwise the range of a new part could overlap with the range of the full part.
+ * part covers a range of job numbers, and two ranges never overlap. The query below finds the part for this job. A new
+ * part is created if there is none, or if this part is full and covers only lower job numbers. A full part that covers
+ * a higher job number gets the transcript too, because the range of a new part could overlap with its range.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(

@@ -25,9 +25,9 @@ export async function storeAhead(
   const pieceMax = limits.storedUtterancesPerPiece
   let stored = 0
   /**
-   * An earlier call of `storeAhead` may have stored utterances of this job. If so, removes a piece of them. Otherwise
-   * stores the next `pieceMax` utterances. Returns the number that this call of `storeAhead` has stored so far, or null
-   * if the job has ended.
+   * Does the next piece of the work. An earlier recognition of this job may have stored utterances, which must be
+   * removed first. If there are any, removes a piece of them. Otherwise stores the next `pieceMax` utterances. Returns
+   * the number of new utterances stored so far, or null if the job has ended.
    */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null

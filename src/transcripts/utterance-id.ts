@@ -4,8 +4,9 @@
 export const utterancesMax = 2 ** 20
 
 /**
- * Returns the row id of an utterance. `seq` is the number of the job. A later utterance has a lower row id. From the
- * highest id down, the newest job comes first, with its utterances in the order of speech.
+ * Returns the row id of an utterance. `seq` is the number of the job. A newer job has higher row ids. Within a job, a
+ * later utterance has a lower row id. So in descending order of row ids, the newest job comes first, with its
+ * utterances in the order of speech.
  */
 export function utteranceId(seq: number, index: number): number {
   return seq * utterancesMax + (utterancesMax - 1 - index)

@@ -7,7 +7,8 @@ import type { Outcome } from './deliver.ts'
 export type Breaker = {
   /**
    * Calls `deliver` and returns its outcome. While the receiver's circuit breaker is open, returns the outcome
-   * `skipped` without a call, except for a test delivery after `webhookSkippedMs`.
+   * `skipped` without a call. But when `webhookSkippedMs` have passed since the last timeout, one delivery is sent, to
+   * find out if the receiver answers again.
    */
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
   /** Returns true if the receiver answered its last delivery, less than `webhookReceiversKeptMs` ago. */
@@ -23,16 +24,17 @@ export type Breaker = {
 }
 
 /**
- * The number of timeouts in a row of one receiver, and the time of its last delivery. `isProbed` is true while an open
- * circuit breaker lets one delivery test the receiver.
+ * The number of consecutive timeouts of one receiver, and the time of its last delivery. `isProbed` is true while an
+ * open circuit breaker lets one delivery test the receiver.
  */
 type Receiver = { timeouts: number; lastAt: number; isProbed: boolean }
 
 /** Creates the circuit breakers for all receivers. `monotonic` is a clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
   /**
-   * The receivers whose last delivery got an answer or a timeout, in the order of these deliveries, oldest first.
-   * Another outcome, such as a failed connection, removes the receiver from this map.
+   * The receivers whose last delivery got an answer or a timeout, oldest delivery first, so that `forgetOld` can remove
+   * the oldest ones quickly. Another outcome, such as a failed connection, is no answer, and ends a series of timeouts.
+   * Such an outcome therefore removes the receiver from this map.
    */
   const receivers = new Map<string, Receiver>()
 

@@ -41,8 +41,9 @@ export type DeliveryOptions = {
 
 /**
  * Posts the body to `url`, and follows at most one redirect. `timeoutMs` is the timeout for the whole delivery. After
- * several timeouts in a row, a circuit breaker stops deliveries to this receiver for some time. Shorter timeouts for
- * the connection or the answer would prevent this, because their outcome would be `unreachable` and not `timeout`.
+ * several deliveries in a row with the outcome `timeout`, a circuit breaker stops deliveries to this receiver for some
+ * time. So the connection and the answer have no shorter timeouts: their outcome would be `unreachable`, which the
+ * circuit breaker does not count.
  */
 export async function deliver(
   url: string,

@@ -51,8 +51,9 @@ export class Fleet implements Engine {
   /** The pools whose queues JetStream failed to create at the last attempt. */
   readonly #unopened = new Set<string>()
   /**
-   * The pools that may have queues in JetStream. Each promise resolves after the last attempt to create the pool's
-   * queues, even if the attempt failed.
+   * The pools whose queues may exist in JetStream, because the server has tried to create them, in this run or an
+   * earlier one. Each promise resolves when the newest attempt to create the pool's queues has ended, even if the
+   * attempt failed.
    */
   readonly #opened: Map<string, Promise<void>>
   /** The names for which a worker was refused, because too many workers already have this name. */
@@ -128,8 +129,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns true if JetStream accepts jobs and, if there are pools of ready workers, at least one of these pools has
-   * queues.
+   * Returns true if JetStream accepts jobs, and at least one pool of ready workers (workers with the same abilities)
+   * has its queues there. The creation of these queues can fail. If no worker is ready, there is no pool, and missing
+   * queues are no fault.
    */
   #takesJobs(): boolean {
     const hasQueues = this.#roster.pools().length === 0 || this.#poolsWithQueues().length > 0
@@ -288,8 +290,8 @@ export class Fleet implements Engine {
     // Otherwise, the job would wait for ever.
     const choice = [fresh, present, able, pools].find(({ length }) => length > 0) ?? []
     const [freest] = choice.toSorted((a, b) => freeOf(b, taken) - freeOf(a, taken))
-    // The job stays in its present queue if the pool of this queue is in the chosen list. Otherwise the job goes to the
-    // pool that can take the most further jobs.
+    // If the job is already in the queue of a pool in `choice`, the job stays there. Otherwise the job goes to the pool
+    // in `choice` that can take the most further jobs.
     const best = choice.find(pool => present.includes(pool)) ?? freest
     const { stream } = this.#link
     if (!best || !stream) return
@@ -323,8 +325,8 @@ export class Fleet implements Engine {
   /**
    * Called when a worker claims a job that it has tried before. Its earlier attempt ended with an error of its machine,
    * such as a full disk. Returns true if other workers should do the job: they can do it, and have had no such error.
-   * The workers of a pool take jobs only from the queues of this pool. If none of the other workers is in the pool
-   * whose queue now has the job, moves the job to another queue.
+   * Workers take jobs only from the queues of their own pool. If none of these other workers is in the pool that now
+   * has the job, calls `#place`, which moves the job to the queue of such a worker's pool, if possible.
    */
   #passOn(entry: HandOver): boolean {
     const others = this.#othersFor(entry)
@@ -355,7 +357,7 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Waits for the running attempts to create queues. Then puts each job that no worker holds into the stream again,
+   * Waits until no attempt to create queues is running. Then puts each job that no worker holds into the stream again,
    * because an outage of NATS may have lost the earlier message of the job.
    */
   async #placeAgain(): Promise<void> {
@@ -404,9 +406,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Gives the jobs that no worker can do any more to the server's own engine, while this engine has free capacity. A
-   * job that the own engine cannot do waits as long as a worker may do it later. Fails the jobs whose last allowed
-   * attempt ended without a result. Does nothing while the JetStream stream is unusable.
+   * Finds the jobs that no worker can do any more, and passes them to the server's own engine, while this engine has
+   * free capacity. A job that the own engine cannot do waits as long as a worker may do it later. Fails the jobs whose
+   * last allowed attempt ended without a result. Does nothing while the JetStream stream is unusable.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return

@@ -12,9 +12,9 @@ shareServices()
 
 const email = 'ana@example.org'
 
-// In the built program, an accepted sign-up takes half a second of CPU time for two password hashes. The source hashes
-// at a low cost (see `hashAtLowCost`), and has otherwise the same code. Most tests with such a sign-up therefore run
-// only with the source.
+// In the built program, an accepted sign-up takes half a second of CPU time for two password hashes. When the tests run
+// the source code instead, a hash needs little time (see `hashAtLowCost`). The source code is otherwise the same. Most
+// tests with such a sign-up therefore run only with the source code.
 test('the mailed link verifies an account once', async () => {
   const service = await startTestService()
   const email = service.email('ana')

@@ -361,8 +361,9 @@ steered('beyond fifty grants of an account the least used one ends', async () =>
   for (let count = 2; count <= limits.grantsMax; count++) await getTokens()
   expect((await call(first.access_token)).status).toBe(200)
   expect((await call(second.access_token)).status).toBe(401)
-  // The clock steps back, so the last uses of the older grants are now in the future. A new grant now has the earliest
-  // last use of all grants. But it must not be deleted as the grant that was unused for the longest time.
+  // If an account gets more than `grantsMax` grants, the grant with the earliest last use is normally deleted. The
+  // clock steps back, so the last uses of the older grants are now in the future. A new grant then has the earliest
+  // last use, but it must not be deleted.
   service.stepClock(-24 * 3_600_000)
   const later = [await getTokens(), await getTokens()]
   for (const { access_token } of later) expect((await call(access_token)).status).toBe(200)

@@ -32,8 +32,9 @@ test('accounts take turns in the work on transcripts', async () => {
 })
 
 /**
- * The body of a large response. The server takes only the first part (`answerPartBytes`) of a body before the client
- * reads. This body has three parts, so its response stays in memory and keeps its slot until the client reads.
+ * The body of a large response. A large response holds one of a limited number of slots until its last part is sent.
+ * Before the client reads, only the first part (`answerPartBytes`) is sent. This body has three parts, so its response
+ * holds its slot until the client reads.
  */
 const heldBody = '.'.repeat(3 * limits.answerPartBytes)
 
@@ -59,8 +60,8 @@ sourceOnly('large transcripts and edits wait until a client has read an earlier 
     return app.handle(request)
   }
   const [large, small] = [add('a'.repeat(limits.largeTranscriptBytes)), add('a')]
-  // In UTF-8, each character of this text takes two bytes. So the edit counts as large, although its text is not too
-  // long.
+  // The longest text that an edit may have. In UTF-8, each of its characters takes two bytes, so the request body has
+  // more than `largeEditBytes` bytes. The response to such an edit is large, and waits for a slot.
   const longText = 'ü'.repeat(limits.editedTextLengthMax)
 
   const gone = new AbortController()
@@ -143,7 +144,8 @@ sourceOnly.each(['', '/export?format=srt'])(
     const service = await startTestService()
     const ana = service.account('ana')
     const id = addTranscript(service.db, ana, ['One.'])
-    // `inTurn` runs one call at a time. The deletion comes first, so the request waits until the transcript is deleted.
+    // The server handles this request in a call of `inTurn`. Only one such call runs at a time, for all accounts. The
+    // deletion comes first, so the request waits until the transcript is deleted.
     const deletion = inTurn('ben', () => deleteJob(service.db, ana.id, id))
     const headers = { 'X-Api-Key': ana.key }
     const request = new Request(`${service.url}/v1/transcribe/${id}${path}`, { headers })
@@ -162,7 +164,8 @@ sourceOnly.each(['GET', 'PATCH'])(
     const service = await startTestService()
     const ana = service.account('ana')
     const id = addTranscript(service.db, ana, ['One.'])
-    // `inTurn` runs one call at a time. The revocation comes first, so the request waits until the key is revoked.
+    // The server handles this request in a call of `inTurn`. Only one such call runs at a time, for all accounts. The
+    // revocation comes first, so the request waits until the key is revoked.
     const revocation = inTurn('ben', () => revokeKey(service.db, ana.keyId))
     const request = new Request(`${service.url}/v1/transcribe/${id}`, {
       method,

@@ -177,9 +177,9 @@ test('linkOrCopy overwrites no file', () => {
 })
 
 /**
- * Runs the code `script` under strace. Returns its system calls that flush, link or rename a file or folder, with paths
- * relative to `home` and without the UUIDs of drafts. The fourth rename fails, as if another process had created the
- * target.
+ * Runs the code `script` under strace. Returns its system calls that flush, link or rename a file or folder. The paths
+ * are relative to `home`, and lack the UUID in the name of a draft (a file or folder that is still being written). The
+ * fourth rename fails with ENOTEMPTY, as if another process had just created a folder with files at the target.
  */
 function flushesAndMoves(home: string, script: string): string[] {
   const trace = join(home, 'trace')

@@ -99,8 +99,9 @@ test('a relative path in the settings file starts at the data folder, where the 
   const paths = 'STENO_MODELS_DIR=models\nSTENO_STANDBY=/mnt/pair\nSTENO_MODEL=./mine\n'
   writeFileSync(file, `STENO_DATA_DIR=/srv/words\n${paths}STENO_DEVICE=cpu\n`)
   const before = process.cwd()
-  // The systemd unit hides /tmp from the service. If the relative paths wrongly started at /tmp, the working folder of
-  // this process, `requireUsable` would refuse them, and the test would fail.
+  // The paths `models` and `./mine` in the file must start at the data folder, /srv/words, and not at the working
+  // folder of this process. The working folder is now /tmp, which the systemd unit hides from the service. So if the
+  // paths started there, `requireUsable` would refuse them, and the test would fail.
   process.chdir('/tmp')
   try {
     await inEnvironment({ STENO_ENV_FILE: file }, () => {

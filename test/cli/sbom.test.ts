@@ -40,8 +40,9 @@ test.each(['linux-x64', 'linux-arm64'] as const)(
         .map(({ name, hashes }) => [name, hashes?.[0]?.content]),
     )
     for (const [path, source] of contentsOf(root, target)) {
-      // Files from the folder test/ in the built program have no hash in the SBOM. They belong to steno itself, not to
-      // a listed package.
+      // The built program contains two files from the folder test/: a speech clip that `steno doctor` transcribes, and
+      // its text. They belong to steno itself, and not to a package or model that the SBOM lists. So the SBOM has no
+      // hash of them.
       if (!path.startsWith('test/')) expect([path, listed.get(path)]).toEqual([path, hashOnce(source)])
     }
   },

@@ -123,9 +123,10 @@ test('leases without a name keep the name of the last holder that confirmed its 
     nowMs += afterMs
     expect((await second())?.last).toEqual({ generation, holder: 'first' })
   }
-  // A server need not wait for a lease that contains its own name. But only an earlier lease contains the name of the
-  // first server. The present lease, of the second server, contains no name yet: a server writes its name only when it
-  // has the latest database. The second server may still be restoring a copy, so the first server must wait.
+  // A lease that was not released is free at once only for the server whose name it contains. The present lease belongs
+  // to the second server and contains no name yet. A server writes its name only when it has the latest database, and
+  // the second server may still be restoring a copy. The name `first` comes from an earlier lease. So the first server
+  // must wait.
   expect(await openFor('first')()).toBeNull()
   await takenAfter('third')
   expect((await takenAfter('first')).last).toEqual({ generation: 5, holder: 'third' })

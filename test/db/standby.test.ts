@@ -190,7 +190,8 @@ test('after a takeover that was killed between its renames, no start begins with
       engine: steeredEngine(),
     })
   await expect(start()).rejects.toThrow('replaced-2.db belongs to a database, but steno.db is missing')
-  // Without leases and copies, the server does not know that it must restore a copy.
+  // Removes the lease files, which name the server that served last, and the copies of the database. The server then
+  // does not know that it must restore a copy. It must still not begin with an empty database.
   for (const name of readdirSync(folder)) if (/^(lease|copy)-/.test(name)) rmSync(join(folder, name))
   await expect(start({ STENO_STANDBY: folder })).rejects.toThrow('steno.db is missing')
   rmSync(join(two, 'replaced-2.db'))
@@ -497,8 +498,9 @@ test('a command beside the server that waits is refused, because its changes wou
   const take = (holder: string) => openLease({ folder, holder, afterMs: 0, monotonic: () => 0 })()
   expect(await codeOf(two)).toBe(0)
   await (await take('one'))?.own()
-  // `accounts credit` is refused only in the data folder of the server that waits. The data folder `spare` belongs to
-  // no server of the pair (it may be a restored backup), so no copy replaces its database, and the command is
+  // `accounts credit` is refused only in the data folder of the server that waits. When this server takes over, a copy
+  // of the other server's database replaces its own database, so the change would be lost. The data folder `spare`
+  // belongs to no server of the pair (it may be a restored backup). Its database is never replaced, so the command is
   // permitted.
   expect([await codeOf(one), await codeOf(two), await codeOf(spare)]).toEqual([0, 1, 0])
   // A backup is permitted on the second machine, because its database may be the only one left if the first machine is

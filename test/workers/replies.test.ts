@@ -51,8 +51,9 @@ natsTest('JetStream answers a worker on no subject of another account', async ()
   await other.request('orders.new', '{}')
   const thief = await openThief(addressOf('gpu-2'))
   const next = `$JS.API.CONSUMER.MSG.NEXT.STENO_main.${consumerOf(poolOf(helloOf(['en'])), 'first')}`
-  // JetStream answers with an empty message, because the queue is empty. The thief names the subject of a purge request
-  // as its reply address. If JetStream sent the answer there, this message would empty the stream ORDERS.
+  // The thief asks for a job. No job waits, so JetStream answers with an empty message. The thief names the subject of
+  // a purge request as its reply address. If JetStream sent the empty message there, this would count as a request to
+  // remove all messages from the stream ORDERS.
   thief.publish(next, '{"no_wait":true}', { reply: '$JS.API.STREAM.PURGE.ORDERS' })
   await thief.request(next, '{"no_wait":true}', { noMux: true, timeout: limits.workerRequestMs })
   expect((await streams.info('ORDERS')).state.messages).toBe(1)

@@ -5,7 +5,10 @@ import type { PlacedText } from '../hear/place.ts'
 import type { Context } from '../hear/prompt.ts'
 import type { Script } from './dictionaries.ts'
 
-/** Matches a term of the vocabulary that is the name of a script, such as `繁體` (traditional characters). */
+/**
+ * Matches the name of a script, such as `繁體` (traditional characters). Callers can give this name as a term of the
+ * vocabulary (the terms that may be said in the recording), to get their text in this script.
+ */
 const scriptNames: Record<Script, RegExp> = {
   simplified: /^[简簡][体體](中文|字)?$/,
   traditional: /^[繁正][体體](中文|字)?$/,

@@ -21,7 +21,8 @@ export const kinds = [
 
 /**
  * The tensors of one kind (see `kinds`), for all windows of a batch. `memory` has layers × windows × heads × `length` ×
- * 64 values. For keys and values, `length` is the number of encoded frames in the longest window. For their scales,
+ * 64 values: 64 is the size of an attention head. If the kind is keys or values, `length` is the number of encoded
+ * frames in the longest window. The other kinds are scales, which are the factors of the 8-bit keys or values. Their
  * `length` is 1, because all frames of a window have the same scales. `rowBytes` is the number of bytes for one window
  * in one layer.
  */

@@ -82,9 +82,9 @@ export type DecodeOptions = {
 }
 
 /**
- * Decodes windows, and returns only the words in `windows`. `extended` has the same windows with more speech at the end
- * of each short window, because the model makes fewer errors if more speech follows. `encoded` is the output of the
- * encoder for `extended`.
+ * Decodes the windows in `extended`. They are the same windows as in `windows`, but each short window has more speech
+ * at its end, because the model makes fewer errors if more speech follows. The words of this added speech are left out
+ * of the result. `encoded` is the output of the encoder for `extended`.
  */
 export async function decodeWindows(
   { whisper, joint }: WhisperModels,

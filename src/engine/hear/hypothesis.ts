@@ -67,8 +67,9 @@ export function better(before: Hypothesis, now: Hypothesis, firstTimestamp: numb
 }
 
 /**
- * Returns true if the text may be partly correct. A text that repeats itself is never plausible: the model expects each
- * repetition, so the probability of the text is too high.
+ * Returns true if the text may be partly correct. A text that repeats itself is never plausible, although its
+ * probability is high. The model expects each repetition, so it gives the repetition a high probability, even if it is
+ * wrong.
  */
 function isPlausible({ repeats, logProbability }: Hypothesis): boolean {
   return !repeats && logProbability >= plausibleMin

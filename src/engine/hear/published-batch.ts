@@ -52,7 +52,10 @@ export class PublishedBatch implements Batch {
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /** Tensors that use the memory of the outputs of the last run. The next step frees these tensors and the outputs. */
+  /**
+   * Tensors that `drop` has made. They use the memory of the outputs of the decoder's last run. The next call of `step`
+   * runs the decoder with this memory as input, and then frees these tensors and the outputs.
+   */
   private held: Tensor[] = []
 
   constructor(

@@ -3,9 +3,11 @@
 import { bins, fftSamples } from './vad-sizes.ts'
 
 /**
- * Returns the first half of each wave (cosine or sine) of the Fourier transform, without sample 0, as a matrix of
- * samples × bins. The second half is the mirrored first half, multiplied by `sign` (1 or -1). So the transform needs
- * only half as many multiplications. Throws if a wave does not have this symmetry, or if its sample 0 is not 0.
+ * Returns the first half of each wave (cosine or sine) of the Fourier transform, as a matrix of samples × bins. The
+ * second half is the mirrored first half, multiplied by `sign` (1 or -1). So the transform needs only half as many
+ * multiplications. Sample 0 has no mirrored sample and is left out. It is 0 in every wave, because the waves in the
+ * model are already multiplied by a window function that starts with 0. Throws if a wave lacks this symmetry, or if its
+ * sample 0 is not 0.
  */
 export function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)

@@ -7,12 +7,12 @@ import type { Size } from './size.ts'
 /**
  * The largest absolute values of the quantised queries (`query`) and of the quantised attention weights (`share`). The
  * attention multiplies queries by keys, which are bytes up to 255. It multiplies attention weights by the vectors
- * called values, which are bytes up to 127. Some CPUs limit the sums of these products, so they need smaller queries
- * and attention weights (see `halfRange`).
+ * called values, which are bytes up to 127. Some CPUs add two such products in 16 bits, and a sum above 32,767 becomes
+ * 32,767. On these CPUs, the queries and attention weights must be smaller (see `halfRange`).
  */
 export type ByteRange = { query: number; share: number }
 
-/** The largest queries and attention weights for CPUs whose sums of two products of bytes are always exact. */
+/** The maximum values for CPUs that do not limit the sum of two products, so that each sum is exact. */
 export const fullRange: ByteRange = { query: 127, share: 255 }
 /**
  * The largest values for CPUs that add two products of bytes and limit the sum to 32,767 (saturation). These values

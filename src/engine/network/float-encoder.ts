@@ -7,9 +7,10 @@ import type { FloatWeights } from './float-weights.ts'
 
 /**
  * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames], with a row for each window. Its outputs
- * `key.N` and `value.N` [rows, frames, width] are the cross-attention keys and values of decoder layer N. Word times
- * come from the attention of the alignment heads. A model with such heads also has the output `aligned` [rows,
- * alignment heads, head size, frames]: the keys of these heads, divided by √(head size).
+ * `key.N` and `value.N` [rows, frames, width] are the cross-attention keys and values of decoder layer N. If the model
+ * has alignment heads, there is one more output. Alignment heads are attention heads that follow the speech, and give
+ * the times of the words. The output `aligned` [rows, alignment heads, head size, frames] has the keys of these heads,
+ * divided by √(head size).
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

@@ -43,7 +43,10 @@ export function readWeights(model: Uint8Array): Weights {
   return weights
 }
 
-/** The numbers of protobuf fields in the parts of an ONNX model: model, graph, node and attribute. */
+/**
+ * The ids of protobuf fields in an ONNX file. A model has a `graph`. A graph has initializers (stored tensors) and
+ * nodes (operations). A node has attributes. An attribute may have a `tensor`, or a graph of its own (`branch`).
+ */
 const fields = { graph: 7, initializer: 5, node: 1, attribute: 5, tensor: 5, branch: 6 } as const
 
 function readConstants(model: Uint8Array): Model['constants'] {

@@ -14,8 +14,9 @@ import { openModel, type VoiceModel } from './model.ts'
 import { classVoices, viewFrames, viewSamples } from './views.ts'
 
 /**
- * Finds the voices that speak in each frame of `count` views, one view after the other. A view is ten seconds of sound,
- * and starts `step` samples after the view before it.
+ * Finds the voices that speak in each frame (16.9 ms) of `count` views. A view is ten seconds of sound, and starts
+ * `step` samples after the view before it. Returns one byte for each frame: the index of the set of voices in
+ * `classVoices`. The bytes of the first view come first, then those of the next view.
  */
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 

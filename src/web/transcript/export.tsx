@@ -88,9 +88,10 @@ type SaveProps = {
   /** The content of a file with only the selected passage, or null if the whole transcript is saved. */
   part: string | null
   /**
-   * False while the preview is being loaded. The file cannot be downloaded then. Before the page loads the preview, it
-   * waits until the server has stored all edits. A file that is downloaded during this wait could lack edits. If the
-   * loading has failed, the value is true: the file can be downloaded, although it may lack edits.
+   * False until the preview is loaded. The file cannot be downloaded then. Before the page asks for the preview, it
+   * waits until the server has stored all edits. This wait is part of the loading: a file that is downloaded during the
+   * wait could lack edits. If the loading has failed, the value is true: the file can be downloaded, although it may
+   * lack edits.
    */
   isReady: boolean
 }

@@ -99,7 +99,8 @@ test('a second decoding in the script of the language keeps the silence between 
   // decoded again without Latin letters.
   expect(await hear(ctc, [frames(2, 3, 4, 6, 0, 0, 6, 0)], 'ru')).toEqual([['дд', 0.06, 0.14]])
   expect(await hear(tdt, [steps(1, 0, 2, 0, 5, 0)], 'ru')).toEqual([[' д', 0.32, 0.4]])
-  // Only the second window is decoded again, because the letters of its text are not Latin.
+  // English is written with Latin letters, but the first decoding of the second window gives Cyrillic letters. So only
+  // the second window is decoded again, and its text is then ` cat`.
   const texts = await hear(tdt, [steps(1, 0, 2), steps(5, 0, 5)], 'en')
   expect(texts.map(([text]) => text)).toEqual([' the', ' cat'])
 })
