@@ -15,7 +15,10 @@ import { purgeJobs } from './jobs/delete.ts'
 import { removeOldMedia } from './jobs/media-files.ts'
 import { purgeExpiredUploads, removeUnusedBytes } from './uploads/expired-uploads.ts'
 
-/** A sweep returns true if it must run again at once, in a later turn of the event loop. */
+/**
+ * The sweeps (periodic tasks), by name. A sweep that returns true has more work, and runs again without waiting for its
+ * next interval. Before that, the server handles other events. All other results are ignored.
+ */
 type Sweeps = Record<string, (service: Service) => unknown>
 
 /** The last error of each sweep that fails, by the sweep's name. While an error repeats, it is not logged again. */
@@ -78,8 +81,9 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
 
 export type Sweeper = {
   /**
-   * Runs all sweeps (periodic tasks) immediately. If the database is locked during a sweep, skips the later sweeps in
-   * the same list (`sweepEvery`, `minute` or `hour`), because most of them would fail too.
+   * Runs all sweeps (periodic tasks) immediately. They are in three lists by their interval: `sweepEvery`, `minute` and
+   * `hour`. If the database is locked during a sweep, skips the later sweeps in the same list, because most of them
+   * would fail too.
    */
   run(): void
   stop(): void
@@ -125,7 +129,8 @@ function run(service: Service, due: Sweeps, failing: Failing): Sweeps {
       const fields = errorFields(error)
       if (failing.get(name) !== fields.error) log.error('sweep failed', { sweep: name, ...fields })
       failing.set(name, fields.error)
-      // If the database is locked, most later sweeps of the same interval would fail too. They do not run this time.
+      // If the database is locked, most of the later sweeps in `due` would fail too. They are left out until the next
+      // interval.
       if (refusalOf(error) === 'busy') break
     }
   }

@@ -162,9 +162,9 @@ typedef struct Fragments {
     // `run_left` is the number of entries left. `before` is the start time, in ticks, of the last packet of this track
     // before the run.
     int64_t run_flags, run_at, run_left, before;
-    // The packet that was read last, from the current run (a list of packets). `before` is the time at which the last
-    // packet of the track before this run starts. `is_overlap` is true if `packet` starts at this time or earlier.
-    // FFmpeg decodes such a packet but drops its sound, so packets.c does the same.
+    // The packet that was read last, from the current run (a list of packets). `is_overlap` is true if this packet does
+    // not start later than `before`, the start time of the track's last packet before the run. FFmpeg decodes such a
+    // packet but drops its sound, so packets.c does the same.
     Packet packet;
     bool is_overlap;
     // True if the file was read to its end. False if it has a part that only FFmpeg can read. FFmpeg then reads the
@@ -181,8 +181,8 @@ typedef struct Audio {
     Tables tables;
     bool is_fragmented;
     bool has_list;
-    // The time in the tables or fragments plus `shift` is the time that a player shows. The edit list of the track
-    // gives `shift`.
+    // The tables or fragments give the time at which each packet starts. This time plus `shift` is the time at which a
+    // player plays the packet. `shift` comes from the edit list of the track.
     int64_t shift;
     // The edit list plays the track from the time `from` to the time `end`. The packets before `from` are decoded too,
     // but their sound is dropped. The first packet that reaches `end` is the last packet that is read from the tables.

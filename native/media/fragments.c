@@ -43,8 +43,9 @@ static FragmentTrack *find_track(Fragments *fragments, int64_t id)
     return NULL;
 }
 
-// Reads the default values of each track from the box `mvex`. They apply to packets whose fragment has no such values.
-// Returns false if a track has no default values.
+// Reads the box `mvex`: for each track, the default length and size of a packet, and the default number of the codec's
+// description. They apply to the packets of a fragment that gives no such values itself. Returns false if a track has
+// no default values. Only FFmpeg can then read the file.
 static bool read_defaults(Fragments *fragments, Box movie)
 {
     Box extension, box;
@@ -194,7 +195,8 @@ static bool begin_part(Fragments *fragments, Box box)
 }
 
 // Reads the box `tfdt`: the time at which the first packet of this track in the fragment starts. Returns false if the
-// box occurs twice, or after the first list of packets. FFmpeg must then read the file.
+// box occurs twice in this part, or follows a list of packets (`trun`). This code does not support such a file, so
+// FFmpeg must read it.
 static bool read_time(Fragments *fragments, Box box)
 {
     int64_t at = box.from;

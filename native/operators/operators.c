@@ -224,9 +224,11 @@ static void cross_task(void *all, size_t index)
     cross_head(&job->cross, index, job->memory + index * job->bytes);
 }
 
-// The operator CrossAttention. Its inputs are the queries of the tokens, the keys and their scales, the values and
-// their scales, and a number for each frame, which is added to the frame's scores. The second output has the shares
-// (the results of the softmax) of all frames.
+// The operator CrossAttention. For each token, the score of a frame is the product of the token's query and the frame's
+// key. The inputs are the queries, the keys and values of the frames, and a number for each frame, which is added to
+// its scores. The keys and values are bytes. Two further inputs have the scales that turn these bytes into floats. The
+// softmax turns the scores into shares. The first output is the sum of the values, each multiplied by the share of its
+// frame. The second output has the shares.
 static Status *run_cross(Api api, const int64_t *attributes, Context *context)
 {
     (void)attributes;

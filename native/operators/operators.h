@@ -8,7 +8,7 @@
 //   multiplied by the share of its frame.
 // - quantise: to multiply floats by a factor and round them to integers. The inverse of this factor (1 divided by the
 //   factor) turns the integers back into floats.
-// - scale: such an inverse that the caller gives together with weights, keys or values that are already quantised.
+// - scale: the inverse of the factor with which the caller has quantised weights, keys or values.
 
 #pragma once
 

@@ -26,7 +26,9 @@ type SignUp = {
   passwordHash: string
   /**
    * The password hash of an earlier sign-up with this address, as `findPendingPassword` returned it. Null if there is
-   * none, or if the present sign-up has another password.
+   * none, or if the present sign-up has another password. `createVerification` compares it with the hash of the newest
+   * valid link. If the two differ, a stranger may have made one of the sign-ups. So all links to this address then lose
+   * their passwords.
    */
   pendingHash: string | null
 }
@@ -63,8 +65,8 @@ export function createVerification(db: Db, { email, passwordHash, pendingHash }:
 }
 
 /**
- * Returns the password hash of the newest valid link to an unverified account. Returns null if there is no such link,
- * or if it has no password.
+ * Returns the password hash of the sign-up that created the newest valid verification link for this address. Returns
+ * null if there is no such link, if the account is already verified, or if the link is stored without a password.
  */
 export function findPendingPassword(db: Db, email: string): string | null {
   return validHashes(db, email)[0] || null
@@ -133,8 +135,10 @@ export function useVerification(
 }
 
 /**
- * Deletes expired verification links. Then deletes unverified accounts (erased accounts too) that have neither a link
- * nor a ledger entry. Deletes at most `purgedRowsMax` of each, and returns true if more of them may be left.
+ * Deletes expired verification links. Then deletes unverified accounts that have neither a link nor an entry in the
+ * ledger (the record of all payments and charges). A ledger entry needs the row of its account. The row of an erased
+ * account has no personal data, and counts as unverified. Deletes at most `purgedRowsMax` links and as many accounts,
+ * and returns true if more of them may be left.
  */
 export function purgeVerifications(db: Db): boolean {
   return db.tx(() => {

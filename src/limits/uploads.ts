@@ -1,4 +1,5 @@
-// The limits of uploads, and of the quota check during a download.
+// The limits of uploads. Also the number of downloaded bytes after which the disk quota of the account is checked,
+// because uploads and downloads count towards one quota.
 
 import { MB, minute, second } from './units.ts'
 

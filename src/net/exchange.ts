@@ -73,7 +73,8 @@ export async function exchange(
     signal.throwIfAborted()
     return response ?? { kind: 'answer-timeout' }
   }
-  // An error event without a listener would end the process. `readBody` reports the errors after the headers.
+  // The response emits an error event if the connection breaks after the headers. `readBody` notices such an error
+  // itself. This listener does nothing, but an error event without a listener would end the process.
   response.on('error', () => {})
   return {
     kind: 'answer',

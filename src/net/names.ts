@@ -27,9 +27,10 @@ export type NameOptions = {
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
- * Returns a function that looks up a host name in the hosts file, and then at the name servers. A cache has the names
- * that the name servers did not know. If many look-ups wait, the accounts take turns. Simultaneous look-ups of one name
- * by one account share their queries.
+ * Returns a function that looks up a host name in the hosts file, and then at the name servers. If the name servers
+ * give no address for a name, this is remembered for `unknownNameMs`. During this time, they are not asked for this
+ * name again. If many look-ups wait, the accounts take turns. Simultaneous look-ups of one name by one account share
+ * their queries.
  */
 export function openNames({
   servers,

@@ -10,13 +10,19 @@ export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
 export type HelloAnswer =
   /**
-   * `pool` is the name of the worker's pool (the workers with the same abilities). It is null until the pool has its
-   * queues, and the worker asks for no jobs until then. `stop` has the ids of the jobs that the worker must stop.
+   * `pool` is the name of the worker's pool (the workers with the same abilities). The server creates queues for each
+   * pool in JetStream, from which the workers get their jobs. `pool` is null if the server failed to create them. The
+   * worker then asks for no jobs until a later answer names the pool. `stop` has the ids of the jobs that the worker
+   * must stop.
    */
   | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
   | { kind: 'refused'; message: string }
 
-/** Signed paths on the server, which soon expire: for the media, the input and the result of a job. */
+/**
+ * Signed paths on the server, which soon expire. From `media`, the worker downloads the media file. From `input`, it
+ * gets the other input of the engine (`JobInput`), such as the language. To `result`, it sends a result that is too
+ * large for a message of NATS.
+ */
 export type Addresses = { media: string; input: string; result: string }
 
 export type ClaimAnswer =

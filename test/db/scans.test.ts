@@ -70,8 +70,8 @@ function record(db: Db): Map<string, Params> {
 }
 
 /**
- * Returns a text for each step of the query plan for which `readsAll` returns true, except those that `fewRows`
- * matches.
+ * Returns the steps of the query plan of `statement` that read too many rows (see `readsAll`). Each is returned as a
+ * text for the test report. Steps that `fewRows` matches are left out, because they are allowed.
  */
 function scansOf(db: Db, statement: string, params: Params): string[] {
   return db

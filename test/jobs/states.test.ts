@@ -59,8 +59,9 @@ test.each(pairs)('a job in %s moves to %s only if the table allows it', (from, t
   const id = newJob()
   for (const step of ways[from]) expect(steps[step](id)).toBe(true)
   expect(findJob(db, id)?.state).toBe(from)
-  // `life` allows `processing` after some other states too. But in this test, only `startNextJob` moves a job to
-  // `processing`, and this function takes only pending jobs.
+  // `life` lists the allowed next states of each state. It allows the move to `processing` from `created`,
+  // `downloading` and `pending`. But in this test, only `startNextJob` moves a job to `processing`, and this function
+  // takes only pending jobs.
   const allowed =
     (life[from] as readonly JobState[]).includes(to) && !(to === 'processing' && from !== 'pending')
   expect(steps[to](id)).toBe(allowed)
@@ -138,8 +139,8 @@ test('a job is overtaken however many jobs wait before it', () => {
     return needs.language === null
   })
   expect(started?.id).toBe(last)
-  // The engine is asked once for each set of needs (the language `de`, and no language), not once for each of the 101
-  // jobs.
+  // `startNextJob` asks the engine whether it can take a job with certain needs. It asks once for each set of needs
+  // (here the language `de`, and no language), not once for each of the 101 jobs.
   expect(asked).toHaveLength(2)
   expect(startNextJob(db)?.id).toBe(german[0])
   for (const id of german.slice(1)) failJob(db, id, { code: 'CANCELLED' })

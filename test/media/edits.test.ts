@@ -1,5 +1,7 @@
-// Tests how the media program recognises simple edit lists of MP4 files. A simple edit list only delays the sound or
-// cuts off its start. With a simple list, FFmpeg need not build the index of a long file a second time.
+// Tests how the media program recognises simple edit lists of MP4 files. An edit list tells which part of a track is
+// played. A simple one only delays the sound, trims its start, or trims at most 0.1 s of its end. FFmpeg need not apply
+// a simple list in full. To apply a list in full, FFmpeg builds its index of all packets a second time, which takes
+// much memory for a long file.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -45,8 +47,9 @@ test('the walk through thousands of nested boxes is limited', async () => {
 })
 
 /**
- * Calls `change` with the edit list of a copy of aac.m4a: the bytes after `elst`. Returns true if the media program
- * recognises the changed list as simple. A simple list only delays the sound or cuts off its start.
+ * Copies aac.m4a, and calls `change` with all bytes of the copy after the name `elst`. They begin with the content of
+ * the edit list, which tells the part of the sound that is played. Returns true if the media program recognises the
+ * changed list as simple. A simple list only delays the sound, trims its start, or trims at most 0.1 s of its end.
  */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()

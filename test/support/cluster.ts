@@ -208,9 +208,10 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
 }
 
 /**
- * Returns true if every open job has at least two claims left. A claim is the request of a worker for a job, and a job
- * fails after four claims without a result. One claim is not enough: a worker may just be sending a claim that is not
- * counted yet, and the next fault can end that claim.
+ * Returns true if every open job has at least two claims left. A claim is the request of a worker for a job. A job
+ * fails after four claims without a result. The test causes a fault (such as a killed worker) only if this function
+ * returns true. With one claim left, a worker may be sending this claim, which is not counted yet. The fault could end
+ * the claim, and the job would fail.
  */
 function mayLoseClaims(db: Db): boolean {
   const attempts = limits.workerAttemptsMax - 1

@@ -6,7 +6,9 @@ import { walk } from '../../src/engine/onnx/protobuf-reader.ts'
 
 /** The protobuf field numbers of some fields in an ONNX file. */
 const fields = { graph: 7, initializer: 5, input: 11, rawData: 9, externalData: 13, dataLocation: 14 }
-/** The minimum size, in bytes, of a constant (such as weights) that is moved to a separate file. */
+/**
+ * A constant of an ONNX model, such as a weight matrix, is moved to a separate file if it has at least this many bytes.
+ */
 const movedMin = 1024
 
 /**

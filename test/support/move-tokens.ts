@@ -7,17 +7,18 @@ import { join } from 'node:path'
 export type Move = { movedFrom: number; by: number }
 
 /**
- * A cache of the tokenizers with moved tokens, as JSON. The key is made of the hash of the original tokenizer and the
- * two numbers of the `Move`.
+ * The tokenizer files (as JSON) in which token ids were already changed, so that equal changes are made only once. The
+ * key is made of the hash of the original file, `movedFrom` and `by`.
  */
 const tokenizers = new Map<string, string>()
 
 /**
  * Moves the tokens of the model in `folder`: adds `by` to each id from `movedFrom` on. If `by` is positive, the id
  * `movedFrom` becomes free, and the tokenizer gets one more language token there, as in Whisper large-v3. If `by` is
- * negative, the model becomes English-only, and the moved tokens replace the tokens that had the ids just below
- * `movedFrom`. The tokenizer loses its merges, which are needed only to encode a text. Without the merges, reading the
- * tokenizer takes half the time.
+ * negative, the moved tokens replace the tokens that had the ids just below `movedFrom`. Only English-only models of
+ * Whisper have such lower ids, so the model is marked as English-only. The merges (the rules that join characters to
+ * tokens) are removed from the tokenizer. They are needed only to encode a text, and reading the tokenizer without them
+ * takes half the time.
  */
 export function moveTokens(folder: string, move: Move): void {
   const { movedFrom, by } = move

@@ -1,8 +1,9 @@
 // Sets the environment of the tests, and of the programs that tests start.
 //
-// The settings of the Makefile for the test process are removed, so that the programs run as for a user. The tests have
-// their own cache folder, without the user's models and CUDA provider. Each run removes models and CUDA providers from
-// this folder.
+// The Makefile sets variables for the memory and the compiler of the test process. This file removes them from the
+// environment, so that the programs run as for a user. The tests have their own cache folder, without the user's models
+// and CUDA provider (the library that runs models on a GPU). Each run of the tests first removes the models and CUDA
+// providers that an earlier run left in this folder.
 
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

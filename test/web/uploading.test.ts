@@ -466,8 +466,9 @@ seen('an upload that is paused while the page asks for its offset sends no furth
   await isAsked.promise
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused at 0%').waitFor()
-  // If the page sent a further part of the file after the pause, this part would reach the route, and be counted,
-  // before the response to the later request `/v1` arrives. The count 1 therefore proves that no further part was sent.
+  // The handler of `page.route` above counts the parts of the file that the page sends. One part was sent before the
+  // pause. If the page sent another part after the pause, the handler would count it before the response to the later
+  // request `/v1` arrives. So the count 1 after this response proves that no part was sent after the pause.
   await page.evaluate("fetch('/v1').then(response => response.text())")
   expect(parts).toBe(1)
   const removed = page.waitForRequest(request => request.method() === 'DELETE')

@@ -1,6 +1,7 @@
 // Tests messages that the server or a worker does not understand. An attacker with the credentials of another worker
-// can make JetStream send such messages to a worker, because JetStream does not check the rights for the reply subject
-// of a request.
+// can make JetStream send such messages to a worker. For this, the attacker sends a request to JetStream and names a
+// subject of the worker as the reply subject. JetStream sends its answer there, and does not check whether the attacker
+// may send to this subject.
 
 import { expect, spyOn, test } from 'bun:test'
 import { log } from '../../src/base/log.ts'

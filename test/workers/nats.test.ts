@@ -149,7 +149,7 @@ natsTest(
     await service.account('ana').transcribe()
     await engine.given(1)
     expect(lostAt).toBeGreaterThan(0)
-    // The limit of 30 s is shorter than the worker lease of one minute, so the lease did not cause the delivery.
+    // JetStream delivered the lost job again within 30 s. So it did not wait for the worker lease of one minute.
     expect(performance.now() - lostAt).toBeLessThan(6 * limits.workerKeepMs)
     proxy.close()
   },
@@ -206,10 +206,11 @@ natsTest(
     }
     greetings = 0
     await Bun.sleep(2500)
-    // No server answers here. So after an outage, the worker sends a `hello` at once, and again after pauses of 0.1,
-    // 0.2, 0.4 and 0.8 s. The next pause, 1.6 s, ends only after the 2.5 s of the test. So the last outage causes at
-    // most 5 messages. The regular messages of the worker, one every 1.7 s, add at most 2, which gives the limit of 7.
-    // The earlier outages must add none, because each outage ends the series of messages that the previous one started.
+    // The count begins after the last outage. No server answers here. So after an outage, the worker sends a `hello` at
+    // once, and again after pauses of 0.1, 0.2, 0.4 and 0.8 s. The next pause, 1.6 s, ends only after the 2.5 s of the
+    // test. So the last outage causes at most 5 messages. The regular messages of the worker, one every 1.7 s, add at
+    // most 2, which gives the limit of 7. An outage must end the series of messages that the previous outage started.
+    // Otherwise the earlier series would add more messages.
     expect(greetings).toBeLessThanOrEqual(7)
     proxy.close()
   },
@@ -468,7 +469,9 @@ natsTest(
     const reason = 'another server uses the cluster main: choose another STENO_CLUSTER'
     await until(() => warn.mock.calls.some(([, fields]) => fields?.reason === reason))
     expect(first.link.fault()).toBeNull()
-    // A server of an older version sends an empty request, and must get an empty answer.
+    // A server asks the other servers of its cluster whether it may serve. A server of an older version sends an empty
+    // message as this question. The server `first` must answer it, so that the older server does not serve. The answer
+    // is always empty.
     const older = await openNats(
       { address: nats.url, credentials: null },
       { name: 'older', inboxPrefix: subjectsOf('main').serverInbox },

@@ -75,8 +75,9 @@ export const jobReading = (service: Service) =>
     )
 
 /**
- * Waits until the account may read a transcript (see `answerInTurn`), and returns the response that `write` then makes.
- * Rejects with an ApiError if the job was deleted or the credential was revoked during the wait.
+ * Returns the response that `write` makes from the job. First waits for the turn of the account (see `answerInTurn`),
+ * because only one request works on a transcript at a time. Rejects with an ApiError if the job was deleted or the
+ * credential was revoked during the wait.
  */
 function answerFrom(
   service: Service,

@@ -62,11 +62,11 @@ export function scriptOf(character: string): Script | null {
 }
 
 /**
- * Returns the characters that only one script uses. `characters` and `phrases` are the two dictionaries that convert
- * single characters and phrases of this script to the other script. In an entry such as `后 後`, the left side is
- * converted to the right side. A character on the right side of an entry is used in the other script, so it is left
- * out. The result has all other characters on the left sides in `characters`. Regular expressions search the
- * dictionaries, because a list of all entries would need 12 MB of memory.
+ * Returns the characters that only the source script uses. Chinese has two scripts. `characters` and `phrases` are the
+ * dictionaries that convert single characters and phrases of the source script to the other script. In an entry such as
+ * `后 後`, the left side is the source, and the right side is its replacement. The result has the left sides in
+ * `characters`, without the characters on any right side, because these are used in the other script too. Regular
+ * expressions search the dictionaries, because a list of all entries would need 12 MB of memory.
  */
 function charactersOnlyIn(characters: string, phrases: string): Set<string> {
   const replacements = `${characters}|${phrases}`.replaceAll(/[^|]+ /g, '')

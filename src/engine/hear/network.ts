@@ -58,8 +58,8 @@ export type Decoder = {
 export type Batch = {
   rows: number
   /**
-   * Returns the scores of the whole vocabulary for the token that follows the token `position` of row `row` (one
-   * window). `position` is an index into the tokens that the last call of `begin` or `step` added. The default is the
+   * Returns the scores of the whole vocabulary for the next token of a row (one window). These are the scores after the
+   * token at `position`, an index into the tokens that the last call of `begin` or `step` added. The default is the
    * last of these tokens. For the tokens of a prompt, most decoders compute scores at two positions only: at Whisper's
    * start token and at the last token. At another position, they throw an error.
    */

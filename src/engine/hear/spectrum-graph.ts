@@ -47,18 +47,18 @@ function addPowers(graph: Graph): { lower: string; upper: string } {
     Float64Array.from({ length: samplesPerFft }, (_, step) => wave((2 * Math.PI * step) / samplesPerFft))
   const [cosine, sine] = [period(Math.cos), period(Math.sin)]
   // The inputs of the graph are made from pairs of samples with the same distance from the middle of the frame (see
-  // `Folds`). Inputs whose names begin with `even` are the sums of the pairs. Their products with cosines give the real
-  // part of the spectrum. Inputs whose names begin with `odd` are the differences of the pairs. Their products with
-  // sines give the imaginary part. The second word, `Even` or `Odd`, tells whether the samples have even or odd
+  // `Folds`). The first word of an input's name is `even` for the sums of the pairs, and `odd` for their differences.
+  // The products of sums and cosines give the real part of the spectrum. The products of differences and sines give the
+  // imaginary part. The second word, `Even` or `Odd`, tells whether the two samples of a pair have even or odd
   // positions in the frame.
   const evenEven = product('evenEven', quarter + 1, (n, k) => cosine[(2 * n * k) % samplesPerFft]!)
   const evenOdd = product('evenOdd', quarter, (n, k) => cosine[((2 * n + 1) * k) % samplesPerFft]!)
   const oddEven = product('oddEven', quarter + 1, (n, k) => sine[(2 * n * k) % samplesPerFft]!)
   const oddOdd = product('oddOdd', quarter, (n, k) => sine[((2 * n + 1) * k) % samplesPerFft]!)
   // The real part of bin k is `evenEven` + `evenOdd`, and the imaginary part is `oddOdd` + `oddEven`. In bin 200 - k,
-  // one of the two products has the opposite sign, because its cosines or sines have the opposite sign. So the
-  // differences of the products give bin 200 - k. The imaginary parts have the wrong sign. This does not matter,
-  // because only squares are used.
+  // `evenOdd` and `oddEven` have the opposite sign, and the other two are the same. So the real part is `evenEven` -
+  // `evenOdd`, and the imaginary part is `oddOdd` - `oddEven`. A Fourier transform would negate both imaginary parts.
+  // This is not needed, because only squares are used.
   const square = (name: string) => graph.add('Mul', [name, name])
   const power = (sign: 'Add' | 'Sub') =>
     graph.add('Add', [

@@ -1,4 +1,5 @@
-// Finds the span of a word in the recording from the stretches of speech in its window.
+// Finds the start and the end of a word in the recording. For this, uses the stretches of speech in the window of sound
+// that contains the word.
 
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
@@ -6,16 +7,17 @@ import type { Span } from './speech-spans.ts'
 import { pieceWith, type Window } from './windows.ts'
 
 /**
- * The length, in samples, by which a word may usually extend beyond its speech span. Voice detection misses soft sounds
- * at both ends of speech.
+ * The maximum length, in samples, by which a word extends beyond its speech span, because voice detection misses soft
+ * sounds at both ends of speech. Only the start of the first word after a short pause may be earlier (see `short`).
  */
 const tolerance = 0.08 * sampleRate
 
 /**
- * Two lengths, in samples. A pause is short if it is shorter than `pause`. The first word after a short pause may begin
- * inside the pause, because voice detection may find the speech too late. The cross-attention of the model gives the
- * start of this word, but often too early. So the start is moved later, usually by the length `delay`. But it is moved
- * at most to the time that is `tolerance` before the end of the pause.
+ * Two lengths, in samples. A pause is short if it is shorter than `pause`. Voice detection may find the speech after a
+ * short pause too late, so the first word after the pause may begin inside the pause. The cross-attention of the model
+ * gives the start of this word, but often too early. So the start is moved later by the length `delay`, or to the end
+ * of the previous word if that is later. But the start is never moved beyond the point that is `tolerance` (0.08 s)
+ * before the end of the pause.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 
@@ -57,8 +59,9 @@ export function voicesIn(window: Window): Voice[] {
 
 /**
  * Returns the span of a word in the recording, without most of the pauses around the word. The time of a word often
- * includes the pause before the word, or the pause after a punctuation mark. Only a part of a short pause before the
- * word is kept (see `short`). `lastEnd` is the end of the previous word.
+ * includes the pause before the word, or the pause after a punctuation mark. Of such a pause, the span keeps at most
+ * `tolerance` (0.08 s). It may keep more of a pause before the word that is shorter than 0.45 s (see `short`).
+ * `lastEnd` is the end of the previous word.
  */
 export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord, lastEnd: number): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]

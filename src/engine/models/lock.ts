@@ -7,7 +7,8 @@ import type { HubFile } from '../../net/hub.ts'
 import { sizeOf } from './fetch-file.ts'
 
 /**
- * The content of `steno-lock.json`. `revision` is the downloaded commit of `repository` on Hugging Face. In a compact
+ * The content of `steno-lock.json`. `revision` is the downloaded commit of `repository` on Hugging Face. A compact copy
+ * is a model folder that steno makes from another model, with the weights converted to 8 bits. In the lock of a compact
  * copy, `repository` is empty, and `revision` is a hash that identifies the files of the original model.
  */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }

@@ -17,8 +17,9 @@ type Voice = { cluster: Cluster; own: number }
  * Merges the two voices whose distance is furthest below their limit, until no distance is below its limit. The limit
  * of two voices is `limit`, plus an amount that is larger for voices with little speech.
  *
- * The weight of a cluster is its speech in seconds. `pieceWeight` is the mean length of speech of one embedding, in
- * seconds. The cluster with the largest weight is first in the result.
+ * A cluster stands for the embeddings of one voice. Its weight is its speech in seconds. `pieceWeight` is the mean
+ * length of speech of one embedding, in seconds. The number of embeddings in a cluster is estimated with it. The
+ * cluster with the largest weight is first in the result.
  */
 export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWeight: number): Cluster[] {
   const voiceOf = (cluster: Cluster): Voice => ({ cluster, own: ownCosine(cluster, pieceWeight) })

@@ -19,9 +19,10 @@ export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns for each view (ten seconds of sound) the speakers of its voices, or -1 for a voice without votes. The number
- * of a voice is valid only in one view, and the number of a speaker in the whole recording. Each of `pieces` is a span
- * with one speaker. If a voice speaks alone in a frame of a piece, it gets a vote for the speaker of the piece.
+ * Returns for each view (ten seconds of sound) the speakers of its voices. The number of a voice is valid only in one
+ * view, and the number of a speaker in the whole recording. Each of `pieces` is a span with one speaker. In each frame
+ * of a piece in which a voice speaks alone, this voice gets a vote for the speaker of the piece. A voice without votes
+ * has the speaker -1.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
@@ -48,8 +49,9 @@ export function speakersOfViews(
 }
 
 /**
- * For each voice of a view, the bit set that contains only this voice. `classVoices` gives the voices of a frame as a
- * bit set too. If the two are equal, the voice speaks alone in the frame.
+ * For each voice that the segmentation model can find in a view (ten seconds of sound), the bit set that contains only
+ * this voice. `classVoices` gives the voices of a frame as a bit set too. If the two sets are equal, the voice speaks
+ * alone in the frame.
  */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 

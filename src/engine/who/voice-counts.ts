@@ -11,9 +11,11 @@ import { frameCentre, frameStep, startOf } from './views.ts'
 export type PlacedSpan = { from: number; to: number; at: number }
 
 /**
- * The weights (0 to 1) of the speech model in two decisions: that a frame has speech, and that two people speak in it.
- * The segmentation model has the remaining weight. A weighted mean of 0.5 or more means yes. Both weights are above
- * 0.5, so the segmentation model alone cannot decide yes.
+ * Two models estimate for each frame whether someone speaks, and whether two people speak. One is the segmentation
+ * model. The other is the speech model, whose voice network estimates this from the output of Whisper's encoder. The
+ * mean of the two estimates decides: 0.5 or more means yes. These are the weights of the speech model in this mean, and
+ * the segmentation model has the remaining weight. Both weights are above 0.5, so the segmentation model alone cannot
+ * decide yes.
  */
 const weights = { speech: 0.6, overlap: 0.7 }
 /**
@@ -37,8 +39,8 @@ export class VoiceCounts {
   /**
    * Adds the voice counts of one window of the speech model. `placed` has the spans of the recording that form the
    * window, and their starts in the window. `voices` has three probabilities for each 10 ms: no voice, one voice, two
-   * voices or more. The speech model places the middle of its first frame (20 ms) at the start of the window. So the
-   * first half of this frame, and the first three probabilities, are for the 10 ms before the window.
+   * voices or more. The speech model gives two such sets for each of its frames of 20 ms. The middle of its first frame
+   * is at the start of the window, so the first set is for the 10 ms before the window.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {
@@ -53,8 +55,10 @@ export class VoiceCounts {
   }
 
   /**
-   * Returns the number of speakers in a frame: 0, 1 or 2. `mean` is the mean number of voices from the segmentation
-   * model. Returns 0 if the frame is in no window of the speech model.
+   * Returns the number of speakers in a frame: 0, 1 or 2. Combines the probabilities from the speech model, which `add`
+   * stored, with the estimate `mean` of the segmentation model. This model finds the voices in overlapping views of ten
+   * seconds. `mean` is the mean number of voices over the views that contain the frame. Returns 0 if the frame is in no
+   * window of the speech model.
    */
   speakersIn(frame: number, mean: number): number {
     const speech = this.bytes[2 * frame] ?? outside
@@ -91,9 +95,10 @@ function frameAfter(sample: number): number {
 }
 
 /**
- * Returns two probabilities for the samples `from` to `to - 1` of a window: one voice, and two voices or more. Each is
- * the mean of its probabilities in `voices` for these samples. `voices` has three probabilities for each 10 ms: no
- * voice, one voice, two voices or more. The first three are for the 10 ms before the window (see `add`).
+ * Returns two probabilities for the samples `from` to `to - 1` of a window: that exactly one voice speaks, and that two
+ * voices or more speak. `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The
+ * result is the mean over all 10 ms steps that contain one of the samples. `voices` begins 10 ms before the window (see
+ * `add`), so the first step of the window is the second one in `voices`.
  */
 function meanIn(voices: Float32Array, from: number, to: number): [one: number, two: number] {
   const last = voices.length / 3 - 1

@@ -34,7 +34,8 @@ function PictureTools({ studio, video }: PictureProps) {
   const fullScreen = useRef<HTMLButtonElement>(null)
   const hideSubtitles = () => {
     studio.subtitles.value = null
-    // The pressed button disappears.
+    // The button that was pressed disappears with the subtitles. Its keyboard focus would be lost, so the other button
+    // gets the focus.
     fullScreen.current?.focus()
   }
   return (
