@@ -34,7 +34,7 @@ test.each(lesser)(
   async variant => {
     const folder = await modelFolder(variant)
     expect(() => variantFor(folder, 'cpu')).toThrow(
-      `${folder}/onnx has no encoder_model.onnx with decoder_model_merged.onnx: run steno models pull with STENO_DEVICE=cpu, or put these files there; on a CPU, 16-bit files are slow and quantised files lose words`,
+      `${folder}/onnx has no encoder_model.onnx with decoder_model_merged.onnx: run steno models pull with STENO_DEVICE=cpu, or put these files there; on a CPU, 16-bit files are slow and quantised files make more errors`,
     )
   },
 )
