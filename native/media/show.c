@@ -23,7 +23,7 @@ enum { AUDIO_PACKETS_MAX = 14400000 };
 // For each of these codecs, 960 is a multiple of the samples in a frame.
 enum { SAMPLES_CHECKED = 960 };
 // A file is long if it has more packets, or a larger description (`moov`), than these maximums. FFmpeg reads a shorter
-// file itself, because it needs only up to 5 MB of memory for its index.
+// file without the help of this code, because FFmpeg then needs at most 5 MB of memory for the index.
 enum { SHORT_PACKETS_MAX = 65536, SHORT_MOVIE_BYTES_MAX = 1024 * 1024 };
 static const int64_t ticks_max = INT64_MAX / 4;
 

@@ -32,9 +32,8 @@ export class Draft implements Disposable {
   }
 
   /**
-   * Moves the complete draft to the target path. Returns false, and moves nothing, if the target exists. An empty
-   * folder is an exception: a draft that is a folder replaces it. Throws if the draft is a folder and the target is a
-   * file.
+   * Moves the complete draft to the target path. Returns false, and moves nothing, if the target exists. But if the
+   * draft is a folder, it replaces an empty folder, and throws if the target is a file.
    */
   place(): boolean {
     const isFolder = syncAll(this.path)

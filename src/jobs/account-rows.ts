@@ -27,7 +27,7 @@ const conditions: Record<string, string> = {
  */
 export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
   const tables = new Set([...Object.keys(conditions), ...tablesOfAccounts(db), 'ledger', 'jobs'])
-  // This table is left out: it belongs to the search index, which is made from the transcripts.
+  // The result lacks this table of the search index, because the index has nothing that the transcripts do not have.
   tables.delete('search_parts')
   for (const table of tables) {
     const condition = conditions[table] ?? 'account_id = $accountId'

@@ -26,8 +26,9 @@ export function removeLeftovers(db: Db, dataDir: string): number {
 }
 
 /**
- * Lists the files in a folder that are not needed. The name of a listed file is an id, or an id with the suffix of a
- * draft. Returns no file of a folder that is a symbolic link, because another server may use the folder.
+ * Lists the files in a folder that are not needed. The name of a listed file is an id, such as that of a job, or this
+ * id with the suffix of a draft (a file that is not complete). Returns no file of a folder that is a symbolic link,
+ * because another server may use the folder.
  */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
   if (lstatSync(folder).isSymbolicLink()) return []

@@ -26,7 +26,7 @@ export const commandLimits = {
   terminalRetryMs: 5,
   /** Interval at which the command `watch` reads the folder that it watches. */
   watchEveryMs: 2 * second,
-  /** Minimum interval between two progress lines of a command whose stderr is not a terminal. */
+  /** Minimum interval between two progress lines, if the progress is written to a log and not to a terminal. */
   terminalReportEveryMs: 10 * second,
   /** Timeout of the version check that `steno upgrade` runs on a downloaded program. */
   versionAnswerMs: 30 * second,

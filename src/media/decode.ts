@@ -57,8 +57,8 @@ function msOf(samples: number): number {
 }
 
 /**
- * Returns the error for a file with much more decoded sound than measured. Wrong timestamps in the file are the only
- * cause.
+ * Returns the error for a file with much more decoded sound than the duration that was measured before the decoding.
+ * Wrong timestamps in the file are the only cause.
  */
 function tooMuchSound(): JobFailure {
   const message = 'The times in the file are wrong: it has much more sound than they say.'

@@ -8,8 +8,8 @@ import { limits } from '../limits.ts'
 /**
  * Adds the transcript of a completed job to a part of the account's search index, and returns the part's number. Each
  * part covers a range of job numbers, and two ranges never overlap. The query below finds the part for this job. A new
- * part is created if there is none, or if this part is full and covers only lower job numbers. A full part that covers
- * a higher job number gets the transcript too, because the range of a new part could overlap with its range.
+ * part is created if there is none, or if this part is full and covers only lower job numbers. But if a full part
+ * covers a higher job number, it gets the transcript: the range of a new part could overlap with its range.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(

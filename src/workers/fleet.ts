@@ -87,9 +87,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns true if a worker can do this job now or later. The worker may be absent for less than `workerRememberedMs`,
-   * or its queues may be missing. Also returns true during an outage of NATS and for `leaseMs` after it, because the
-   * server may not know all workers then.
+   * Returns true if a worker can do this job now or later. A worker counts that has been absent for less than
+   * `workerRememberedMs`, and a worker whose queues do not exist yet. Also returns true during an outage of NATS and
+   * for `leaseMs` after it, because the server may not know all workers then.
    */
   mayServeLater(needs: Needs): boolean {
     if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)

@@ -50,7 +50,7 @@ function folderIn(place: string): string {
  * Creates an empty folder in `place` that is kept until this process ends. Its name is `prefix` and the id of the
  * process. Bun ends a test process without an event in which this process could remove the folder. So the next call of
  * this function, in a later process, removes the folders with this prefix whose process has ended. A caller can also
- * use `removeAtEnd`, which removes the folder without a later call.
+ * use `removeAtEnd`: another program then removes the folder after this process.
  */
 export function folderOfProcess(place: string, prefix: string): string {
   for (const name of readdirSync(place)) {

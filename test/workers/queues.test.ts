@@ -256,8 +256,8 @@ natsTest(
     expect(fleet.hasRoomFor(german)).toBe(true)
     proxy.cut()
     await until(() => fleet.fault() !== null)
-    // The worker `gpu-2` is idle, but during an outage of NATS, no worker can get a job. So no free worker counts, and
-    // the capacity is 2: the two unfinished jobs.
+    // The worker `gpu-2` is idle, but during an outage of NATS, no worker can get a job. So `gpu-2` does not add to
+    // the capacity. The capacity is 2, for the two jobs that the server has handed over.
     expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([2, false, false])
     expect(fleet.waitingJobs()).toEqual(['held', 'job'])
     // The outage lasts two hours, which is longer than the lease (the allowed silence of a worker, here an hour). No

@@ -1,4 +1,5 @@
-// Replaces the crosstalk of a channel (the quiet voice of a person in another channel) by silence.
+// Replaces the crosstalk in a channel by silence. Crosstalk is the voice of a person who speaks in another channel, and
+// who is quietly heard in this one.
 
 import { sampleRate } from '../audio.ts'
 import { type Crosstalk, hopSamples } from './find-crosstalk.ts'

@@ -168,8 +168,8 @@ export class DeviceBatch implements Batch {
 
   /**
    * Makes the next run smaller if enough windows have left the batch. The size of a run is the smallest power of two
-   * that has a row for each window. A run reads only the first `size` rows of the caches, so windows in later rows move
-   * to free rows.
+   * that is at least the number of windows. A run reads only the first `size` rows of the caches, so windows in later
+   * rows move to free rows.
    */
   private shrink(): void {
     const size = powerOfTwo(this.rows)

@@ -24,8 +24,9 @@ export function addsBytesExactly(runtime: Runtime): boolean {
 
 /**
  * Lets ONNX Runtime multiply a row by a column, and returns the result. All four bytes of the row are `unsigned`, and
- * all four bytes of the column are `signed`. So the exact result is 4 × `unsigned` × `signed`. `addsBytesExactly` tests
- * a sum that exceeds 16 bits. A single product always fits into 16 bits, so several products are needed.
+ * all four bytes of the column are `signed`. So the exact result is 4 × `unsigned` × `signed`. `addsBytesExactly` needs
+ * a result above 16 bits, to see whether the CPU limits it. A single product always fits into 16 bits, so four products
+ * are added.
  */
 function productOf(runtime: Runtime, unsigned: number, signed: number): number | undefined {
   const length = 4

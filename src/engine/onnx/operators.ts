@@ -12,8 +12,9 @@ import type { Runtime } from './runtime.ts'
 const known = new WeakMap<Runtime, Pointer | null>()
 
 /**
- * Returns the domain of steno's own operations, which a session needs to open a model with such operations. Returns
- * null if there is no library for this machine, or if the CPU lacks AVX2 or FMA.
+ * Returns the domain (a named group of operations in ONNX) of steno's own operations. A session needs this domain to
+ * open a model with such operations. Returns null if there is no library for this machine, or if the CPU lacks AVX2 or
+ * FMA.
  */
 export function openOperators(runtime: Runtime): Pointer | null {
   const domain = known.get(runtime) ?? makeDomain(runtime)

@@ -127,8 +127,8 @@ export class Player {
   /**
    * Finds the cause of an error of the player by a new request for the recording. If the server refuses this request,
    * shows the reason. Otherwise, the player may load the recording again, at most `reloadsMax` times. After the first
-   * error, it always does so, because the player may have received an error response in place of the recording. After a
-   * later error, it does so only if the network or an ended session has caused the error.
+   * error, it always does so: the player may have received an error response in place of the recording, and the new
+   * request has succeeded. After a later error, it does so only if the network or an ended session is the cause.
    */
   async #explain(): Promise<void> {
     const { media, position } = this
