@@ -94,7 +94,8 @@ static double drift_of(Timeline *timeline, Span span)
 }
 
 // Makes the next span (a packet or a frame) begin where the sound so far ends in the output, whatever its timestamp is.
-// The timestamps of later spans are then counted from the timestamp of this span.
+// The timestamps of later spans are then counted from the timestamp of this span or, if it has none, from the first
+// timestamp after it.
 void timeline_continue(Timeline *timeline)
 {
     timeline->continues = true;

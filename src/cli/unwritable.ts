@@ -17,10 +17,13 @@ export function causeOf(error: unknown): string {
   return causes[Object(firstErrorOf(error)).code ?? ''] ?? reasonOf(error)
 }
 
-/** Calls `write`, which writes to `target`. If it fails, the error names `target` and says why it cannot be written. */
-export function writing(target: string, write: () => void): void {
+/**
+ * Calls `step`, a step of writing to `target`, and returns its result. If it fails, the error names `target` and says
+ * why it cannot be written.
+ */
+export function writing<Result>(target: string, step: () => Result): Result {
   try {
-    write()
+    return step()
   } catch (error) {
     throw new Error(`${target} cannot be written: ${causeOf(error)}`, { cause: error })
   }

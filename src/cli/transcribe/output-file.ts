@@ -5,7 +5,7 @@ import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats, write
 import { dirname, extname, join } from 'node:path'
 import { visible } from '../../base/visible.ts'
 import { placeFile } from '../../base/whole-file.ts'
-import { causeOf } from '../unwritable.ts'
+import { causeOf, writing } from '../unwritable.ts'
 import { fitName } from './output-names.ts'
 
 /**
@@ -39,11 +39,7 @@ export function refuseBlocked(path: string, { overwrite }: { overwrite: boolean 
 
 /** Returns the entry at `path`. A link is not followed. Throws if a part of the path cannot be read. */
 function entryAt(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    throw new Error(`${visible(path)} cannot be written: ${causeOf(error)}`)
-  }
+  return writing(visible(path), () => lstatSync(path, { throwIfNoEntry: false }))
 }
 
 /** Returns the path for an incomplete transcript after an interruption: `talk.partial.txt` for `talk.txt`. */
